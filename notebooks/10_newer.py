@@ -1400,7 +1400,7 @@ def positions_after_more_steps():
 #   positions, by 2 to 3 with learned ones or sines. Without positions it rises least,
 #   by half a nat at most, and at 256 bytes it even ends lower than with rotary ones for
 #   four of the five seeds. Kazemnejad et al. 2023 go further: in their tasks, decoders
-#   without positions carried over to longer texts better than those with rotary ones.
+#   without positions generalised to longer texts better than those with rotary ones.
 #
 # How does your own model from unit 7, trained on 96 bytes at a time, fare here? The
 # next cell looks for its file beside this notebook and beside that of unit 7.

@@ -128,7 +128,8 @@ def _build_checked(
     """Make the release, its contents, new references and a build record.
 
     They are returned together with ``files``. References are drawn only if those of the
-    ``last`` build cannot be kept for all exercises. Returns and raises as `make_files`.
+    ``last`` build cannot be kept for all exercises. Returns and raises the same as
+    `make_files`.
     """
     source = str(files[unit.source])
     released, faults = release.generate(unit, source), Faults()

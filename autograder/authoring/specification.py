@@ -128,7 +128,8 @@ class Mutant:
 
     Variants may give different answers; the check recognises the mistake in a student's
     answers if they are those of any variant. Variants without a name are named after
-    the mistake. ``tests`` are some words of the contract's line that it breaks.
+    the mistake. ``tests`` quotes some words from the line of the contract that it
+    breaks.
     """
 
     name: str

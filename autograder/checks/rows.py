@@ -128,8 +128,8 @@ def rows(verdict: CheckResult) -> list[CaseGroup]:
 def _failure(result: CaseResult) -> object:
     """Return a key that is equal for two cases that fail in the same way.
 
-    It says which answers are wrong and in which respect, such as their shape; for
-    visible cases, it also holds the errors. Each measured case has a key of its own.
+    It says which answers are wrong and in what respect, such as shape; for visible
+    cases, it also includes the errors. Each measured case has a key of its own.
     """
     case = result.case
     if case.measure:

@@ -29,7 +29,7 @@ def read(path: Path) -> NotebookNode:
 
 
 def read_valid_text(path: Path) -> str:
-    """Read the text of a notebook's file as it is, if it can be parsed.
+    """Return the raw text of a notebook file, provided that it can be parsed.
 
     Raises:
         CourseError: as `read`.

@@ -87,7 +87,7 @@ def _short_tag(match: re.Match[str]) -> str:
 def _around(figure: Any) -> Iterator[Any]:
     """Yield the parts of a figure that are drawn on the page's background.
 
-    That may be light or dark, so `as_svg` recolours what is black among these parts.
+    That may be light or dark, so `as_svg` recolours any of these parts that are black.
 
     These are the figure's texts and, of its axes, the titles, labels, ticks, frames and
     legends, whose own frames are made transparent. In axes without an image, they

@@ -31,7 +31,7 @@ from autograder.grading.task import Task, resources_of
 
 @dataclass(frozen=True)
 class Replay:
-    """A check that was decided again.
+    """A check whose verdict was reached a second time.
 
     Attributes:
         id: identifies the submission.

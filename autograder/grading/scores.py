@@ -135,9 +135,9 @@ def unjudged_score(cell: NotebookNode) -> float | None:
     """Return the score of a cell that no verdict scores; None if a person must decide.
 
     nbgrader's rule is followed with these differences. Text on stderr costs nothing. An
-    error costs all points even after a result. A result without text earns nothing, and
-    so does a partial credit that is not finite, too large or negative, where nbgrader
-    gives full points or stops.
+    error costs all points even after a result. A result without text earns nothing, nor
+    does partial credit that is negative, too large or not finite; nbgrader would give
+    full points or stop.
     """
     if cell.cell_type != "code" or is_solution(cell):
         score: float | None = determine_grade(cell, None)[0]

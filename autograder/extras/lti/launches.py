@@ -38,7 +38,7 @@ class LaunchedCourse:
 
 
 def note_launch(folder: str | Path, authentication: dict[str, Any]) -> None:
-    """Store the LMS's services and the user of a launch that the hub has verified.
+    """Store the user and the LMS's services for a launch that the hub has verified.
 
     They are added to `FILE` in the course folder. If this fails, for example because
     that file cannot be read or written, the error is logged.

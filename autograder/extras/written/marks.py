@@ -130,8 +130,8 @@ def _points(
 ) -> float | None:
     """The points in a row, or None if none are filled in. Raises CourseError.
 
-    If the column "points" is filled in, it counts, and otherwise the sum of the ticked
-    items of the rubric.
+    If the column "points" is filled in, it counts; otherwise, the sum of the ticked
+    rubric items does.
     """
     text = table.cell(row, "points")
     ticked = [

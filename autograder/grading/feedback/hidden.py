@@ -37,7 +37,7 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
         return nb, resources
 
     def _find_hidden_lines(self, cell: NotebookNode) -> Iterator[str]:
-        """Yield the stripped lines of a cell's hidden tests, from 12 characters on."""
+        """Yield the stripped lines of hidden tests with at least 12 characters."""
         inside = False
         for line in cell.source.split("\n"):
             inside = inside and self.end_test_delimeter not in line

@@ -181,7 +181,7 @@ def _verdicts(
 
 
 def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
-    """Question the sandbox about one exercise, starting with the visible cases.
+    """Query the sandbox about one exercise, starting with the visible cases.
 
     If they show that the exercise is an unsolved stub, no fresh cases are drawn. If the
     sandbox exceeds a limit before it has answered all these, the result names this as

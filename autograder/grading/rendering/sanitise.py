@@ -81,7 +81,7 @@ def _is_harmless(declaration: str) -> bool:
     """Return whether a declaration like "width: 80px" is harmless.
 
     It must set a property in `_STYLES`, call no function but ``rgb`` and ``rgba``, and
-    have moderate numbers, except in a colour.
+    contain no large numbers except in a colour.
     """
     name, _, value = declaration.partition(":")
     if name.strip().lower() not in _STYLES or "(" in re.sub(r"rgba?\(", "", value):
