@@ -1,7 +1,7 @@
-"""Old names of a course's modules, for notebooks that began with an earlier version.
+"""Old names of a course's modules, for notebooks made with an earlier version.
 
-``[aliases]`` in course.toml maps old names of modules to current ones. An old name
-also stands for the submodules of the current module.
+``[aliases]`` in course.toml maps each old name of a module to its current name.
+A submodule can also be imported under the old name of its package.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ class AliasFinder(MetaPathFinder, Loader):
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Import and return the current module that an old name stands for.
 
-        Python then replaces the module's specification by ``spec``. The original one is
-        saved in ``spec``, from which `exec_module` restores it.
+        Python then overwrites the module's ``__spec__`` with ``spec``, so the original
+        one is kept in ``spec.loader_state``, from which `exec_module` restores it.
         """
         module = importlib.import_module(self._todays_name(spec.name))
         spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Restore the module's own specification; its code has been executed before."""
+        """Restore the module's own ``__spec__``, without executing its code again."""
         assert module.__spec__
         module.__spec__ = module.__spec__.loader_state
 
@@ -54,8 +54,9 @@ class AliasFinder(MetaPathFinder, Loader):
 def install() -> None:
     """Install the finder, so that the course's old names can be imported.
 
-    It comes before Python's own finders. They would find a submodule of an old name in
-    the ``__path__`` of the current package, and load it a second time.
+    It is placed before Python's own finders, because they would find a submodule of
+    an old name in the ``__path__`` of the current package and load it a second
+    time.
     """
     if ALIASES:
         sys.meta_path.insert(0, AliasFinder(ALIASES))

@@ -52,7 +52,10 @@ def _find_package(name: str) -> Path:
 
 
 def read_settings(root: Path) -> dict[str, Any]:
-    """Return the settings in ``course.toml``, with defaults for names and ``colab``.
+    """Return the settings in ``course.toml``, with defaults for the course's names.
+
+    The address of the student kit on GitHub (``colab``) has a placeholder as
+    default.
 
     Raises:
         SystemExit: the file is not valid TOML in UTF-8.

@@ -27,14 +27,18 @@ from autograder.root import ENGINE, ROOT, read_settings
 
 
 def extras() -> list[str]:
-    """The packages of all extras: the engine's by name, then the course's own."""
+    """List the import names of the packages that extend the engine.
+
+    Those in the engine's ``extras/`` come first, by name, and then those that the
+    course lists in course.toml.
+    """
     folders = sorted(path.parent.name for path in ENGINE.glob("extras/*/__init__.py"))
     listed: list[str] = read_settings(ROOT).get("extras", [])
     return [*(f"{ENGINE.name}.extras.{name}" for name in folders), *listed]
 
 
 def modules(seam: str) -> list[ModuleType]:
-    """The modules that extras have for a seam, like "report"."""
+    """Import the module ``seam``, such as "report", of each extra that has one."""
     names = [f"{extra}.{seam}" for extra in extras()]
     return [importlib.import_module(name) for name in names if _exists(name)]
 

@@ -167,9 +167,10 @@ def _merge(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
 def _pair_cells(
     old: list[list[Any]], new: list[list[Any]]
 ) -> Iterator[tuple[int | None, int]]:
-    """Yield pairs of indices: an old cell, and the new cell that equals or replaces it.
+    """Pair each cell of an edited notebook with the old cell that it replaces.
 
-    There is a pair for each new cell; the first index is None if it was inserted.
+    Yield the index of the old cell, which may be equal, or None if the new cell was
+    inserted; and the index of the new cell. `_content` lists the cells of both.
     """
     old_texts, new_texts = (
         [json.dumps(cell) for cell in cells] for cells in (old, new)

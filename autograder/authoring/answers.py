@@ -78,7 +78,10 @@ class LazyAnswers(UserDict[str, Any]):
 def mistaken_objects(
     specification: Specification, names: Collection[str] | None = None
 ) -> dict[str, object]:
-    """Map the name of each mutant's variant to the function or class that it defines.
+    """Build the wrong functions or classes of an exercise, by variant name.
+
+    A mutant is a known mistake, and each of its variants is a program that makes
+    it.
 
     Args:
         names: the variants to build; None for all.
@@ -96,14 +99,15 @@ def mistaken_objects(
 def mistaken_answers(
     specification: Specification, objects: Mapping[str, object], inputs: Answers
 ) -> dict[str, Answers]:
-    """Map each variant's name to its answers, in float32 as a student's code computes.
+    """Compute wrong programs' answers to a case's inputs, as checks receive them.
 
-    An error is cut to the part by which checks recognise it (`telling_part`), since the
-    rest may quote the solution.
+    They are computed in float32, as students' code computes. An error is cut to the
+    part by which checks recognise it (`telling_part`), because the rest may quote
+    the solution.
 
     Args:
-        objects: the variants' functions or classes by name, as `mistaken_objects`
-            returns them.
+        objects: the wrong functions or classes by the name of their variant, as
+            `mistaken_objects` returns them. The result has the same keys.
     """
     answers_by_name = {
         name: observe_answer(specification, o, inputs) for name, o in objects.items()

@@ -17,18 +17,19 @@ from autograder.authoring.specification import InputSizes
 def draw_value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
     """Draw a value for one parameter of a call, in the sizes of a case.
 
-    What the case states for the argument is used first: a function is called, for a
-    tensor a text is the shape to draw, and a number becomes a tensor without
-    dimensions. Otherwise, the argument is left out if the signature allows that, or
-    else drawn in the last of the shapes that the signature allows.
+    If the case states something for this argument, that is used: a function is
+    called, a text is the shape to draw if the argument is a tensor, and a number
+    becomes a tensor without dimensions. Otherwise the argument is left out if it
+    may be None or has a default; if not, it is drawn in the last of the shapes that
+    its annotation allows.
 
     Returns:
         A tensor, or whatever value the case states; None if the call is to be made
         without the argument.
 
     Raises:
-        KeyError: the case states no value for the argument, or no size for one of its
-            dimensions.
+        KeyError: the case states no value for the argument, no size for one of its
+            dimensions, or no bound (``below``) for integers.
     """
     value = sizes.values.get(parameter.name)
     if callable(value):
@@ -50,7 +51,10 @@ def draw_value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
 def _call_with_sizes(
     function: Callable[..., Any], draw: Draw, sizes: InputSizes
 ) -> Any:
-    """Call a function with a Draw, and with the sizes that its parameters name."""
+    """Call a case's function that draws an argument, like ``lambda draw, B, L: ...``.
+
+    It receives the Draw, and the sizes that its other parameters name.
+    """
     names = list(inspect.signature(function).parameters)[1:]
     values = {name: sizes.values[name] for name in names if name in sizes.values}
     return function(draw, **values)

@@ -1,9 +1,10 @@
-"""How long a unit takes, according to its cells and according to its outline.
+"""How long a unit takes: computed from its cells, and compared with its outline.
 
-The cells add up the minutes that exercises and written questions state, the reading
-time of the text at 130 words per minute, and that of the given code at 20 lines per
-minute. Hints count as part of their exercises. The minutes that this course states for
-exercises follow one formula (`estimate`).
+The outline is the cell that says what a unit asks for, and how long it takes.
+The computed time is the sum of the minutes that exercises and written questions
+state, and of the time to read the text, at 130 words per minute, and the given
+code, at 20 lines per minute. Hints count as part of their exercises. The
+minutes that this course states for exercises follow one formula (`estimate`).
 """
 
 from __future__ import annotations
@@ -118,9 +119,10 @@ def reading_minutes(cells: Iterable[Cell]) -> float:
 
 
 def total_minutes(cells: Sequence[Cell], chosen: Collection[str]) -> float:
-    """Return the minutes to solve some exercises, and to read the unit's text for them.
+    """Return the minutes to solve some exercises, and to read the text they need.
 
-    Sections without exercises are read; of the others, only those with a chosen one.
+    A section with exercises is read only if one of them is chosen, and a section
+    without exercises is always read.
 
     Args:
         chosen: the exercises to solve, as "unit/name".

@@ -133,7 +133,11 @@ def exercise(
     unsteady_by_kind = dict[str, set[str]]()
 
     def case(kind: CaseKind, inputs: Answers, with_mistakes: bool) -> Case:
-        """Make a case, and note in ``unsteady_by_kind`` what rounding affects."""
+        """Make a case; if it is ordinary, note whose answers depend on rounding.
+
+        The names of these variants are stored in ``unsteady_by_kind``. The case
+        stores the answers of wrong programs if it is made ``with_mistakes``.
+        """
         mistakes = {}
         if with_mistakes:
             mistakes = mistaken_answers(specification, objects, inputs)
@@ -174,7 +178,7 @@ def exercise(
 
 
 def describe_mistakes(specification: Specification) -> dict[str, Mistake]:
-    """What a check says and asks about each mistake, by the mistake's name."""
+    """Map each mistake's name to what a check says and asks about it."""
     return {
         m.name: Mistake(m.name, m.says, m.asks, tuple(v.name for v in m.variants))
         for m in specification.mutants
@@ -182,10 +186,10 @@ def describe_mistakes(specification: Specification) -> dict[str, Mistake]:
 
 
 def _is_right(variant: str, cases: Iterable[Case]) -> bool:
-    """Whether a variant of a mistake passes all cases that store its answers.
+    """Return whether a variant of a mistake passes all cases that store its answers.
 
-    If the ordinary cases do not show it to be wrong, its complete answers to those of
-    general properties are stored.
+    If it passes all ordinary cases, a check can recognise it only on cases of
+    general properties, so these store its complete answers.
     """
     return all(
         compare(case, select_whole(case.mistakes[variant])).passed
@@ -195,9 +199,10 @@ def _is_right(variant: str, cases: Iterable[Case]) -> bool:
 
 
 def _shorten_answers(case: Case, complete: Collection[str]) -> Case:
-    """Copy a case with complete answers for the mistakes in ``complete`` only.
+    """Copy a case, which keeps complete answers only for the variants in ``complete``.
 
-    Of others, it stores just which answers are wrong: they are many, or unsteady.
+    For any other variant (a wrong program), the copy stores just which of its
+    answers are wrong, because they are too many, or depend on rounding.
     """
     mistakes = {
         name: answers
@@ -232,7 +237,8 @@ def fresh_cases(
 def load_tells(name: str) -> Tells:
     """Map each case of an exercise to the variants that its inputs must expose.
 
-    The last build found these variants; without a build, there are none.
+    The last build found these wrong programs, and stored them with the hidden
+    references. Without these references, the result is empty.
 
     Args:
         name: the exercise, "unit/name".
@@ -246,9 +252,10 @@ def load_tells(name: str) -> Tells:
 def builds_on(
     specification: Specification, unit: Sequence[Specification]
 ) -> tuple[str, ...]:
-    """The other exercises of a unit that an exercise's solution uses.
+    """List the other exercises of a unit that an exercise's solution uses.
 
-    It uses them directly, or through given code. Their failures may explain its own.
+    It may use them directly, or through given code. If a student's answer to one of
+    them is wrong, that may explain why this exercise fails.
     """
     if not unit:
         return ()
@@ -291,8 +298,9 @@ def _case(
     """Make a case of a kind, with the expected answers to its inputs.
 
     Args:
-        reference: the object that gives the expected answers, unless ``inputs`` come
-            with them or the kind computes them itself.
+        reference: the object that gives the expected answers. It is not called if
+            ``inputs`` already hold them (`InputsWithAnswers`), or if
+            ``kind.expected`` computes them.
         mistakes: the answers of wrong programs, by the name of the variant.
     """
     if isinstance(inputs, InputsWithAnswers):

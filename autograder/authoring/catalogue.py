@@ -53,13 +53,13 @@ def file_of(name: str) -> Path:
 
 @contextlib.contextmanager
 def naming_file(name: str) -> Iterator[None]:
-    """Add an exercise's file and line to the message of an error in the ``with`` block.
+    """Make an error in the ``with`` block name an exercise's file and line.
 
     Args:
         name: the exercise, "unit/name".
 
     Raises:
-        CourseError: something was raised in the ``with`` block.
+        CourseError: the block raised an exception of any kind.
     """
     try:
         yield

@@ -27,11 +27,14 @@ _CELL = Path(__file__).parent / "templates" / "find_checks.py.txt"
 
 @dataclass(frozen=True)
 class Repository:
-    """A branch of a public GitHub repository, and a notice for the top of notebooks.
+    """A branch of the public GitHub repository from which students get the kit.
 
-    ``notice`` states the course's policy on AI assistants next to each notebook's
-    badge; its field ``{advice}`` stands for the address where students read more. Until
-    the kit is published, the owner may be a ``placeholder``.
+    Args:
+        notice: what the top of each notebook says about AI assistants, and about
+            recorded attempts if the course records them. Its field ``{advice}`` is
+            filled with the address where students read more.
+        placeholder: whether the owner is not a real account, because the kit has
+            not been published yet.
     """
 
     owner: str

@@ -23,13 +23,16 @@ TABLE: dict[str, dict[str, str]] = tomllib.loads(
 
 
 def common(name: str, *variants: Variant, on: str = "", tests: str = "") -> Mutant:
-    """Make a mistake with the message and the question of the row ``name`` in `TABLE`.
+    """Make a mistake that recurs in many exercises, from the row ``name`` of `TABLE`.
+
+    The row gives the message that a check shows, and the question that it asks.
 
     Args:
         variants: wrong programs that make the mistake.
-        on: a piece of the solution; putting the row's ``change`` in its place makes
-            another variant. "" for none.
-        tests: some words of the line of the contract that the mistake breaks.
+        on: a piece of the solution's text. The row's ``change`` takes its place,
+            which makes one more variant. "" for none.
+        tests: some words of the line in the exercise's contract (the list of its
+            requirements) that the mistake breaks.
     """
     row = TABLE[name]
     first = [edit(on, row["change"].replace("{}", on))] if on else []
@@ -45,7 +48,8 @@ def under_two_names(
         line: the line of the solution that registers them.
         second: a line that registers them again, to be added after ``line``.
         subject: words for what is registered, with which the message begins.
-        tests: some words of the line of the contract that the mistake breaks.
+        tests: some words of the line in the exercise's contract (the list of its
+            requirements) that the mistake breaks.
     """
     return wrong(
         "under_two_names",

@@ -124,7 +124,7 @@ class ConfinedProgram:
         return sandbox.judge_socket
 
     def _policy(self) -> Policy:
-        """The limits of a submission, with read access to the solutions it imports."""
+        """Return the sandbox's limits: its CPU time, and which files it may read."""
         from autograder.sandbox.confine import Policy
 
         shipped = manifest.read(find_unit(self._specification.unit)).ships

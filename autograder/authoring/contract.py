@@ -69,13 +69,14 @@ class Contract:
 
 
 def special_sizes(**inputs: Any) -> SpecialSizes:
-    """Make a contract's ``sizes`` from inputs by label.
+    """Make the ``sizes`` of a `Contract`: a function from a Draw to inputs by label.
 
-    ``special(one_row=sizes(B=1, L=5))`` labels the inputs "one row".
+    An exercise's object is tested on these inputs as well. For instance,
+    ``special_sizes(one_row=sizes(B=1, L=5))`` labels inputs "one row".
 
     Args:
-        inputs: by label, with ``_`` in place of spaces, inputs as a case states them:
-            by sizes, or as a function from a Draw to inputs.
+        inputs: by label, with ``_`` in place of spaces: the sizes in which to draw
+            the inputs, or a function from a Draw to the inputs.
     """
 
     def draw_all(draw: Draw) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """The lines of an exercise's contract, and what tests each of them.
 
-The lines are those of the folded contract above an exercise, and the errors that its
-docstrings promise. A mistake, case or accepted solution names the line that it tests by
-some words of that line, or several lines: ``wrong(..., tests="its memory; same
-dtype")``. Functions in `ready_made` test the line that forbids them.
+A contract is the folded list of requirements above an exercise, together with
+the errors that its docstrings promise. A mistake, case or accepted solution
+quotes some words of the line that it tests, or of several lines: ``wrong(...,
+tests="its memory; same dtype")``. A line that forbids a function needs no such
+quotation if the exercise lists the function in its ``ready_made``.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ def read_contracts(cells: Sequence[Cell]) -> dict[str, tuple[Cell, list[str]]]:
 def describe_wrong_links(
     exercise: Specification, lines: Sequence[str]
 ) -> Iterator[str]:
-    """Describe each ``tests`` of an exercise whose words match no line, or several.
+    """Describe each ``tests`` whose words do not identify one line of a contract.
+
+    An exercise, its mistakes, its cases and its accepted solutions quote in
+    ``tests`` some words of each line that they test.
 
     Args:
         lines: the lines of the exercise's contract.

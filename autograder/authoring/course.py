@@ -258,7 +258,7 @@ def _reload_refused(unit: Unit, cells: list[notebook.Cell]) -> None:
 
 
 def _stubs(released: str) -> dict[str, str]:
-    """The release's stub of each exercise, by the exercise's name."""
+    """Map exercises and written questions, by name, to what students complete."""
     return {
         grade_ids.exercise_of(grade_ids.check_of(mark.grade_id)): cell.source
         for cell in nbformat.reads(released, as_version=4).cells

@@ -41,8 +41,8 @@ class Draw:
     def weights(self, **shapes: tuple[int, ...]) -> dict[str, torch.Tensor]:
         """Draw a module's parameters, as inputs named "weights.NAME".
 
-        ``weights(**{"w_q.weight": (6, 5)})`` draws one of shape (6, 5). Drawing them at
-        once gives the same numbers as drawing one after the other.
+        ``weights(**{"w_q.weight": (6, 5)})`` draws one parameter of shape (6, 5). Its
+        entries are float32 numbers between -1 and 1.
         """
         counts = [math.prod(shape) for shape in shapes.values()]
         parts = self.tensor(sum(counts), scale=1.0).split(counts)

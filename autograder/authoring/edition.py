@@ -1,10 +1,11 @@
-"""An edition of a unit: some exercises are given, and the others share their points.
+"""Editions of a unit, in which students are given the solutions of some exercises.
 
-The notebook shows the solution of a given exercise, marks it as given, and has no check
-of it. The points of the remaining checks and questions sum to 100; written questions
-keep theirs, because their rubrics divide them. The source notebook records which
-exercises are given, so that later builds, the release and grading all use the same
-edition, with the points that its cells state.
+The notebook shows the solution of a given exercise, marks it as given, and does
+not check it. The other checks share its points, so that the unit's points still
+sum to 100. Written questions keep their points, because their rubrics divide
+these points. The source notebook records which exercises are given, so that
+later builds, the release and grading all use the same edition, with the points
+that its cells state.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ _NOTE = "# Given: solved already, and without points. Read it, and go on.\n"
 
 
 def read_given(unit: Unit) -> tuple[str, ...]:
-    """The exercises that are given in the edition that ``source/`` holds."""
+    """Return the exercises, as "unit/name", that are given in ``source/``.
+
+    Students receive their solutions. The result is () if there are none, or no
+    source notebook.
+    """
     if not unit.source.is_file():
         return ()
     metadata = notebooks.read(unit.source).metadata
@@ -40,12 +45,12 @@ def read(unit: Unit) -> list[Cell]:
 def select_given(unit: Unit, name: str, queries: Sequence[str] = ()) -> tuple[str, ...]:
     """Select the exercises of an edition whose solutions students are given.
 
-    "full" gives none, and "short" those off the short path, which lists the essential
-    exercises of a unit in its unit.toml.
+    The edition "full" gives none. The edition "short" gives all exercises off the
+    short path, which lists the essential exercises in the unit's unit.toml.
 
     Args:
         name: the edition, "full" or "short".
-        queries: more exercises to give, as "unit/name", "name" or "5.9".
+        queries: further exercises to give, each as "unit/name", "name" or "5.9".
 
     Raises:
         CourseError: there is no such edition, exercise, or short path.

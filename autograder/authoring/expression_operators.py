@@ -1,7 +1,9 @@
-"""Operators that make mutants of a solution, on its syntax tree.
+"""Operators that turn a solution into mutants by changes to its syntax tree.
 
-Each operator takes a node and yields nodes to replace it with. Operators know nothing
-about the exercise, so they reveal gaps in its cases that its author did not think of.
+A mutant is a slightly wrong program, which an exercise's cases should expose.
+Each operator takes a node and yields nodes to replace it with. Operators know
+nothing about the exercise, so they reveal gaps in its cases that its author did
+not think of.
 """
 
 from __future__ import annotations

@@ -65,8 +65,8 @@ def of_unit(
     """List the sentences of a unit's probes and references, each once.
 
     Args:
-        engine: the messages of `of_engine`. Names and results of the unit that they
-            translate are left out.
+        engine: the messages of `of_engine`. Names of answers, and answers that are
+            texts, are left out if these messages already cover them.
         visibilities: the reference files to read: "public", "hidden" or both.
     """
     messages = probes(unit)
@@ -89,9 +89,13 @@ def of_exercise(
 ) -> Iterator[Message]:
     """Yield the sentences in an exercise's references.
 
-    They are the titles, hints, messages and questions of the exercise, its mistakes and
-    its cases. Of the names of answers, and of answers that are texts, the parts are
-    added that the known messages do not cover (`_leaves`).
+    They are the titles, hints, messages and questions of the exercise, its mistakes
+    and its cases. Names of answers, and answers that are texts, are split into
+    parts, and a part is yielded only if the known messages do not cover it
+    (`_leaves`).
+
+    Args:
+        known_messages: the messages that were found in code.
     """
     texts = [exercise.title]
     for mistake in exercise.mistakes.values():
@@ -174,9 +178,10 @@ def of_file(path: Path, package: Path) -> Iterator[Message]:
 
 
 def _find_reported(tree: ast.Module, location: str) -> Iterator[Message]:
-    """Yield each text of several words in a line, except docstrings and declared names.
+    """Yield the texts of a module that consist of several words on one line.
 
-    Calls in `DECLARING` declare the names of a probe's answers.
+    Docstrings are left out, and so are the names of answers that a probe declares
+    in calls of `DECLARING`.
     """
     skipped: set[int] = set()
     for node in ast.walk(tree):

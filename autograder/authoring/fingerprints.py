@@ -102,10 +102,12 @@ class Fingerprints:
     def _reach(self, name: str) -> set[_Statement]:
         """Find the statements on which the references of an exercise depend.
 
-        If one of them changes, a build redraws the exercise. The search goes from the
-        exercise's own file to statements that bind no name, or one mentioned so far, in
-        all files that are reached. A name in a probe does not lead to the unit's own
-        solutions, which probes do not see.
+        If one of them changes, a build redraws the exercise. All statements of the
+        exercise's own file count. From that file, the unit's probes and solutions, and
+        the engine, the search adds statements that bind a name mentioned so far, bind
+        no name, or quote the exercise's name, in all files that are reached. A name in
+        a probe does not lead to the unit's own solutions, because probes do not see
+        them.
         """
         folder, quoted = self._unit.folder, f'"{name}"'
         exercises = folder / "exercises"

@@ -39,7 +39,8 @@ TIMES, SECONDS = 20, 0.5
 class Count:
     """How many generated mutants of an exercise its cases catch.
 
-    ``explained`` mutants are equivalent to the solution, with a reason on record.
+    Of those that pass all cases, ``explained`` are equivalent to the solution, with
+    the reason on record in ``survivors.json``; ``survivors`` describes the others.
     """
 
     name: str
@@ -59,9 +60,10 @@ class Count:
 def count(specification: Specification) -> Count:
     """Test every generated mutant of a solution on cases drawn from two seeds.
 
-    Measured cases are left out. The solution itself runs first, to learn how long a
-    mutant may take (`TIMES`). A mutant that survives counts as explained if its
-    description matches one of the exercise's patterns in ``survivors.json``.
+    Cases whose answers are scored by a measure, rather than right or wrong, are
+    left out. The solution itself runs first, to learn how long a mutant may take
+    (`TIMES`). A mutant that survives counts as explained if its description matches
+    one of the exercise's patterns in ``survivors.json``.
     """
     cases = [c for seed in "ab" for c in fresh_cases(specification, seed)]
     # Ordinary cases first: most mutants fail the first one.

@@ -25,9 +25,12 @@ from autograder.course import Unit
 class Build:
     """Digests of what a build was made from, and of what it wrote.
 
-    ``exercises`` holds a line for each exercise, by its name and in the order of the
-    notebook: the digest of what it depends on, its name, its points, and a digest of
-    its title, its contract and the texts of its mistakes.
+    Args:
+        source: the fingerprint of the source notebook, as a line of text.
+        references: a digest of the reference files.
+        exercises: a line for each exercise, by its name and in the order of the
+            notebook: the digest of what it depends on, its name, its points, and a
+            digest of its title, its contract and the texts of its mistakes.
     """
 
     source: str = ""

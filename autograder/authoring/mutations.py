@@ -34,8 +34,9 @@ class Mutation:
 def mutations(source: str) -> Iterator[Mutation]:
     """Yield all mutants of a function or class, without duplicates.
 
-    No operator is applied to the parts of a ``raise`` statement, and none of `IN_CALLS`
-    to those of ``__init__``.
+    The parts of a ``raise`` statement are never changed. Operators in `IN_CALLS`,
+    which change what a module computes when it is called, are not applied inside
+    ``__init__``.
     """
     tree = _without_documentation(ast.parse(source))
     codes = {ast.unparse(tree)}

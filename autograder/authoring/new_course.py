@@ -1,9 +1,10 @@
 """Create a new course: a repository with some of this course's units.
 
-The notebook, exercises, solutions and references of a unit that is left out are not
-copied. Neither are tests and benchmarks that name it, nor tests and benchmarks that
-import one of these. README and docs/ are generated anew from the units that remain. The
-message of the first commit names the commit from which the course was copied.
+The notebook, exercises, solutions and references of a unit that is left out are
+not copied. Tests and benchmarks that name such a unit are not copied either,
+and neither are those that import one of these files. README and docs/ are
+generated anew from the units that remain. The message of the first commit names
+the commit from which the course was copied.
 """
 
 from __future__ import annotations
@@ -174,7 +175,10 @@ def _module(name: str) -> str:
 
 
 def _imports(text: str) -> set[str]:
-    """The modules that a text imports, also those named after ``import``."""
+    """Find the names of modules in the unindented import lines of a text.
+
+    For ``from a import b``, both "a" and "a.b" are included, as b may be a module.
+    """
     modules = set()
     for module, inner in _IMPORTED.findall(text):
         modules.add(module)
@@ -183,7 +187,10 @@ def _imports(text: str) -> set[str]:
 
 
 def _drop_reasons(path: Path, dropped: Collection[Unit]) -> None:
-    """Remove the entries of left-out units from ``survivors.json``, at ``path``."""
+    """Remove the entries of left-out units from ``survivors.json``, at ``path``.
+
+    The file says why some mutants are equivalent to the solution of their exercise.
+    """
     reasons = json.loads(path.read_text(encoding="utf-8"))
     names = {unit.name for unit in dropped}
     remaining = {

@@ -48,25 +48,36 @@ def wrong(
     *variants: Variant,
     tests: str = "",
 ) -> Mutant:
-    """A named mistake: what to say and to ask about it, and variants that make it.
+    """Make a known mistake, which a check can recognise in a student's answers.
 
     Args:
-        tests: some words of the line of the contract that the mistake breaks.
+        name: the mistake's identifier.
+        says, asks: the message and the question that the check then shows.
+        variants: wrong programs that make the mistake, as `edit`, `source` or
+            `student_program` returns them.
+        tests: some words of the line in the exercise's contract (the list of its
+            requirements) that the mistake breaks.
     """
     return Mutant(name=name, says=says, asks=asks, variants=variants, tests=tests)
 
 
 def right(name: str, variant: Variant, tests: str = "") -> Variant:
-    """A correct solution in a different style.
+    """Make an accepted solution: one in a different style, which must get every point.
 
     Args:
-        tests: some words of the line of the contract that allows this style.
+        variant: how it differs from the notebook's solution, as `edit` or `source`
+            returns it.
+        tests: some words of the line in the exercise's contract (the list of its
+            requirements) that allows this style.
     """
     return replace(variant, name=name, tests=tests)
 
 
 def edit(old: str, new: str, *pairs: str, name: str = "") -> Variant:
-    """The solution with ``new`` in place of ``old``; ``pairs`` are further such pairs.
+    """Make a variant of the solution, with ``new`` in place of the text ``old``.
+
+    Args:
+        pairs: further texts to replace, each followed by its new text.
 
     Raises:
         ValueError: ``pairs`` ends with an old text without its new text.
@@ -77,13 +88,14 @@ def edit(old: str, new: str, *pairs: str, name: str = "") -> Variant:
 
 
 def source(code: str, name: str = "") -> Variant:
-    """A variant whose ``code`` replaces the whole solution."""
+    """Make a variant whose ``code`` replaces the whole solution."""
     return Variant(name=name, source=code)
 
 
 def student_program(code: str, name: str = "") -> Variant:
-    """A variant whose ``code`` a student handed in; it is executed only in a sandbox.
+    """Make a variant from a student's program, which is executed only in a sandbox.
 
-    ``autograder unnamed --adopt`` adds a mistake with such a variant to an exercise.
+    ``autograder unnamed --adopt`` adds a mistake with such a variant to an
+    exercise.
     """
     return Variant(name=name, source=code, confined=True)

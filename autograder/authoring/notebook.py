@@ -40,11 +40,18 @@ KERNEL = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a notebook in ``notebooks/``; its ``role`` is "" or one of ROLES.
+    """A cell of a notebook in ``notebooks/``.
 
-    A cell that ``is_given`` in an edition of the unit (edition.py) is not graded.
-    A ``folded`` cell draws or trains, and is not meant to be read. ``words`` are the
-    terms that headings use in the notebook's language.
+    Args:
+        kind: "code" or "markdown".
+        location: where the cell begins, as "file:line".
+        role: "exercise", "check" or "written"; "" for any other cell.
+        name: the exercise or question, as "unit/name"; "" without a role.
+        points: the points of a check or a written answer.
+        is_given: whether the cell is not graded, because its exercise is given in
+            an edition of the unit (edition.py).
+        folded: whether the cell draws or trains, and is not meant to be read.
+        words: the terms that the build looks for in the notebook's language.
     """
 
     kind: str

@@ -16,9 +16,10 @@ TITLE = re.compile(r"^# (.+)$", re.MULTILINE)  # of a notebook, in its first cel
 def refuse_stale(cells: Sequence[Cell]) -> None:
     """Check the points stated before graded cells, and the counts in the unit's head.
 
-    The points of a check must be the last ones that the text before it states. Those of
-    a written answer must be among the stated ones, because its rubric states others.
-    The head is the text before the first code.
+    The last number of points that the text before a check states must be that of
+    the check. The points of a written answer must be among those that the text
+    before it states, because a rubric states other points as well. The head is the
+    text before the first code cell that is not folded.
 
     Raises:
         CourseError: with file and line of each wrong number.
@@ -28,9 +29,9 @@ def refuse_stale(cells: Sequence[Cell]) -> None:
 
 
 def _points(cells: Sequence[Cell]) -> Iterator[str]:
-    """Describe, for each graded cell, stated points that contradict its own.
+    """Describe each graded cell whose points differ from those that its text states.
 
-    `refuse_stale` says which statements count.
+    `refuse_stale` says which of the points in the text before a cell count.
     """
     for cell, named in stated_points(cells):
         claims = named if cell.role == "written" else named[-1:]

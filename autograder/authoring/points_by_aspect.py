@@ -62,21 +62,23 @@ def answer_aspects(
 ) -> dict[str, str]:
     """Map answers to the aspect of the points that they earn.
 
-    An answer without an entry earns points of its case's own aspect. For other answers,
-    the aspect is the one that the probe declares:
+    An aspect is what answers are about, such as "values" or "gradients". The probe,
+    which calls a student's object, declares one for each answer. Whether it counts
+    depends on the case; an answer without an entry earns points of its case's own
+    aspect.
 
-    - In a case of values or of masks, these are the aspects in `PRICES`. If the case is
-      one of values and not `undivided`, they are also the parts of the results.
-    - In other cases, including the one that makes several calls in turn, these are the
-      ``small`` aspects in `PRICES`.
-    - The other cases of general properties have no entries.
+    - In a case of values or masks, the aspects in `PRICES` count; if it is one of
+      values and not `undivided`, so do the parts of the results.
+    - In other cases, including the one that makes several calls in turn, only the
+      ``small`` aspects in `PRICES` count.
+    - In the other cases of general properties, none of them count.
 
     Args:
         names: the names of the case's answers.
 
     Raises:
-        CourseError: the probe declares an answer for no aspect, for several, or for an
-            unknown one.
+        CourseError: the probe declares an answer for no aspect, for several, or for
+            an unknown one.
     """
     if kind.says and kind.name != SEQUENCE:  # a general property
         return {}

@@ -1,4 +1,8 @@
-"""Refuse probes that import what does not ship to students."""
+"""Check that a unit's probes and library import only what ships to students.
+
+A probe is code that calls a student's object, also in places where the rest of
+the course is missing.
+"""
 
 from __future__ import annotations
 
@@ -76,9 +80,10 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _is_bare(module: str) -> bool:
-    """Return whether names imported from a module count as packages within it.
+    """Return whether ``from MODULE import name`` imports a package called ``name``.
 
-    They do for "autograder", for the course's package, and for the package of a unit.
+    This is assumed for "autograder", for the course's package, and for the package
+    of a unit. The name then decides whether what is imported ships to students.
     """
     match module.split("."):
         case ["autograder"]:

@@ -1,8 +1,10 @@
 """Derive cases that test general properties from an exercise's own cases.
 
-An exercise's ``Contract`` states the dimensions of arguments and results. From these
-follow the ways in which its object is called (`autograder.checks.properties`), and the
-cases for these ways.
+A general property holds for any correct solution: for instance, a second call
+gives the same result. It is tested by calling the exercise's object in a
+certain way, and `autograder.checks.properties` defines these ways. Which of
+them apply, and which dimensions the arguments and results have, is stated in
+the exercise's ``Contract``.
 """
 
 from __future__ import annotations
@@ -82,7 +84,12 @@ def kinds(
     """Make the kinds of cases that test the properties of a contract.
 
     Args:
-        own_kinds: the exercise's own kinds of cases, from whose inputs they are made.
+        own_kinds: the exercise's own kinds of cases, from whose inputs they are
+            made.
+        forms: the names and defaults of arguments, as `forms` returns them.
+
+    Raises:
+        CourseError: the contract names a kind that is not among ``own_kinds``.
     """
     forms = forms or {}
     by_name = {kind.name: kind for kind in own_kinds}
@@ -175,12 +182,11 @@ def sequence(
 ) -> tuple[CaseKind, ...]:
     """Make a case that applies the exercise's own probe to several inputs in turn.
 
-    The first inputs are repeated at the end, and once more after the results of that
-    call were written over, so that an object which keeps state between calls gives
-    itself away. There is no such case if fewer than two kinds of cases are usable, or
-    if there are many kinds already. Kinds for aspects other than results, such as
-    unusual inputs or errors, are not usable, because these aspects have a price of
-    their own; neither are measured ones, which take long.
+    The first inputs are repeated at the end, and once more after the results of
+    that call were overwritten, so that an object which keeps state between calls
+    gives itself away. The result is () if the exercise has more than nine kinds of
+    cases, or fewer than two usable ones: these are about results, visible to
+    students, and not measured, and their answers come from the solution.
     """
     usable = [
         kind

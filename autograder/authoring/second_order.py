@@ -1,7 +1,8 @@
-"""Second-order mutants: two mistakes made in one solution, and sketches of both.
+"""Second-order mutants: programs that make two of an exercise's mistakes at once.
 
-Two mutants can be combined if the edits of one still find their text in the code of the
-other. Nobody writes these pairs: they follow from the mutants of the exercise.
+Nobody writes them: `combine_variants` makes them from the exercise's mutants.
+Some cases store a sketch of their answers, by which a check can recognise a
+pair of mistakes.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ def add_pair_sketches(
 ) -> tuple[Case, ...]:
     """Add sketches of the results of pairs of mistakes to a few of the cases.
 
-    Both mistakes of a pair are made in one solution. A sketch is two numbers that tell
-    its results from others.
+    Both mistakes of a pair are made in one program. A sketch reduces its answers to
+    a case to two numbers, which are enough to recognise them.
 
     Args:
-        unsteady: variants whose results depend on rounding; a pair includes one only if
-            the pair's results do not.
+        unsteady: variants whose results depend on rounding. A pair with one of them
+            is sketched only if the results of both mistakes together do not.
     """
     ordinary = [c for c in cases if c.mistakes and not c.says and not c.measure]
     if specification.interactor_class is not Interactor or any(
@@ -70,11 +71,11 @@ def add_pair_sketches(
 def _sketches(
     specification: Specification, cases: Sequence[Case], unsteady: frozenset[str]
 ) -> dict[str, Answers]:
-    """Map the name of each chosen case to what it stores as `Case.doubles`.
+    """Map the name of each chosen case to the sketches of pairs that it stores.
 
-    A pair is left out if it cannot be sketched, or if it gives the same answers as one
-    of its mistakes alone, since that one explains them. The result is {} if no pair
-    remains.
+    The sketches are tensors in the form of `Case.doubles`. A pair is left out if it
+    cannot be sketched, or if it gives the same answers as one of its mistakes
+    alone, since that one explains them. The result is {} if no pair remains.
     """
     sketched: list[tuple[tuple[int, int], list[torch.Tensor]]] = []
     variants = [v for mutant in specification.mutants for v in mutant.variants]
@@ -100,10 +101,13 @@ def _sketches(
 
 
 def _choose(failing: Mapping[Case, set[str]], count: int) -> list[Case]:
-    """Choose ``count`` cases, in their order, that as many variants as possible fail.
+    """Choose cases one by one, so that many variants fail at least one of them.
+
+    They are returned in the order of ``failing``.
 
     Args:
         failing: by case, the names of the variants that fail it.
+        count: the number of cases to choose, if there are so many.
     """
     chosen, covered = list[Case](), set[str]()
     while len(chosen) < min(count, len(failing)):
@@ -154,13 +158,14 @@ def _sketch_double(
 def _is_one(
     cases: Sequence[Case], sketches: Sequence[torch.Tensor], variant: str
 ) -> bool:
-    """Return whether two mistakes together give the same answers as one of them.
+    """Return whether two mistakes together give the same answers as one of them alone.
 
-    The result is False if a case does not store the complete answers of the one.
+    The result is False if a case does not store that mistake's complete answers.
 
     Args:
-        sketches: for each case, the sketch of the answers of both mistakes together.
-        variant: the name of the one mistake's variant.
+        sketches: for each case, the sketch of the answers of both mistakes
+            together.
+        variant: the name of the variant that makes the one mistake.
     """
     if any(PATTERN in case.mistakes[variant] for case in cases):
         return False  # its answers depend on rounding, those of both do not
@@ -178,10 +183,13 @@ def _sketch_one(case: Case, variant: str) -> torch.Tensor:
 def _doubles(
     specification: Specification, names: Collection[str]
 ) -> Iterator[tuple[tuple[int, int], set[str], str]]:
-    """Yield pairs of mutants that combine: their indices, variants, and joint code.
+    """Yield the pairs of variants that can be combined in one program.
+
+    Each pair is given by the indices of its two mutants, the names of its two
+    variants, and the code that makes both mistakes.
 
     Args:
-        names: the variants to combine, those that fail some case.
+        names: the variants to combine, which are those that fail some case.
     """
     visible = [
         (index, variant)

@@ -45,11 +45,12 @@ def small_cases(
 ) -> tuple[Case, ...]:
     """Find small cases on which the mistakes of an exercise fail, the smallest first.
 
-    There are none that would be unreadable: for trained models, interactive probes,
-    modules, many inputs, and floats that are computed from floats.
+    Cases that would be unreadable are left out: those of trained models,
+    interactive probes and modules, those with many inputs, and those whose results
+    are floats that are computed from floats.
 
     Args:
-        cases: the visible ones, from which the small ones are cut.
+        cases: the visible cases, whose inputs are cut to make the small ones.
     """
     if specification.interactor_class is not Interactor or any(
         case.measure for case in cases
@@ -164,10 +165,13 @@ class _Search:
         )
 
     def _shrink(self, name: str) -> Iterator[Case]:
-        """Shrink a case that shows a mistake; yield its first and last short version.
+        """Shrink a case that shows a mistake; yield two versions short enough to show.
 
-        A version is short if it can be shown to students. Nothing is yielded if none of
-        the cases that are tried has a short version.
+        Of the ever smaller versions, these are the first and the last that students can
+        read. Nothing is yielded if none of the cases that are tried has such a version.
+
+        Args:
+            name: the variant that makes the mistake.
         """
         failing = (case for case in self._starts if self._fails(name, case))
         by_size = sorted(failing, key=lambda case: len(named_text(case.inputs)))
@@ -178,7 +182,7 @@ class _Search:
                 return
 
     def _descend(self, name: str, case: Case) -> Iterator[Case]:
-        """Yield ever smaller cases on which a mistake fails, from ``case`` on."""
+        """Yield a case and ever smaller ones, on all of which a variant fails."""
         tried, is_smaller = set[str](), True
         while is_smaller:
             yield case
@@ -245,10 +249,13 @@ def _can_be_shown(case: Case) -> bool:
 
 
 def _cover(candidates: Sequence[_SmallCase]) -> Iterator[_SmallCase]:
-    """Choose a dozen trials at most: each mistake's smallest one first, then others.
+    """Choose a dozen small cases at most, which together show many mistakes.
+
+    For each mistake, the smallest case that shows it is preferred. Cases that are
+    the smallest for several mistakes come first, and other cases come last.
 
     Args:
-        candidates: the smallest first.
+        candidates: the cases to choose from, the smallest first.
     """
     smallest: dict[_SmallCase, int] = {}
     for name in sorted({name for candidate in candidates for name in candidate.tells}):

@@ -138,9 +138,11 @@ def _needed(node: ast.Import | ast.ImportFrom) -> bool:
 
 
 def _earlier(node: ast.stmt) -> str:
-    """Turn ``name = earlier("02_attention", ...)`` into an import of the solutions.
+    """Turn ``name = earlier("02_attention", ...)`` into an ordinary import.
 
-    The result is "" for other statements.
+    In a notebook, this statement loads the solutions of an earlier unit, or the
+    student's own answers. The module of solutions always imports the former. The
+    result is "" for other statements.
     """
     match node:
         case ast.Assign(

@@ -224,7 +224,7 @@ class Specification:
         return self.target.split(", ")
 
     def answer_in(self, names: Mapping[str, Any]) -> Any:
-        """Look up the object that a check receives, or a tuple of several objects."""
+        """Look up the exercise's object, or a tuple of several, in a namespace."""
         objects = tuple(names[name] for name in self.targets)
         return objects if len(objects) > 1 else objects[0]
 

@@ -1,12 +1,13 @@
 """Draw the inputs of a case until they expose certain mistakes.
 
-Inputs expose (*tell*) a mistake if it gives wrong answers to them. Some mistakes are
-exposed only by some random inputs, or in a gradient but not in a value, so that chance
-would decide what they cost a student. The build therefore draws samples of a case's
-inputs. It records the mistakes that only some samples expose, as far as a single sample
-exposes them all, with the aspect for which their answers then earn nothing. Whenever
-the case is drawn, including during grading, its inputs are redrawn until they expose
-all recorded mistakes, `MOST_DRAWS` times at most.
+Inputs expose (*tell*) a mistake if it gives wrong answers to them. Some
+mistakes are exposed only by some random inputs, or in a gradient but not in a
+value, so that chance would decide what they cost a student. The build therefore
+draws samples of a case's inputs, and takes the sample that exposes most. It
+records the mistakes that this sample exposes and some other does not, with the
+aspect for which their answers then earn nothing. Whenever the case is drawn,
+including during grading, its inputs are redrawn until they expose all recorded
+mistakes, `MOST_DRAWS` times at most.
 """
 
 from __future__ import annotations
@@ -190,11 +191,12 @@ def draw_stably(specification: Specification, kind: CaseKind, draw: Draw) -> Inp
     """Draw inputs for which the solution's rounding errors in float32 are small.
 
     For some inputs, a deep network amplifies its rounding errors, so that a correct
-    answer might be refused by chance. Inputs are redrawn while the solution, computed
-    in float32, differs from its expected answers by more than a part of the tolerance.
-    After `_STABLE_DRAWS` failures, the next inputs are returned without this test. So
-    are the first ones if the case is measured, if the probe is interactive, or if the
-    expected answers do not come from the solution.
+    answer might be refused by chance. Inputs are redrawn while the solution,
+    computed in float32, differs from its expected answers by more than a part of
+    the tolerance. After `_STABLE_DRAWS` failures, the next inputs are returned
+    without this test. The first inputs are returned without it if the answers are
+    scored by a measure, if the probe is interactive, or if the expected answers do
+    not come from the solution.
     """
     inputs: Inputs = kind.inputs(draw)
     is_interactive = specification.interactor_class is not Interactor
@@ -265,7 +267,11 @@ def _move(value: Value) -> Value:
 def _plain_case(
     kind: CaseKind, inputs: Inputs, expected: Answers, margin: float = 1.0
 ) -> Case:
-    """Make a case with these expected answers, at ``margin`` times its tolerance."""
+    """Make a case from inputs and expected answers, without any mistakes.
+
+    Args:
+        margin: a factor for the kind's tolerance, below 1 for a stricter case.
+    """
     return Case(
         kind.name, kind.title, kind.hint, inputs, expected,
         atol=margin * kind.atol, rtol=margin * kind.rtol,

@@ -82,7 +82,13 @@ def _failures(row: Validity) -> list[str]:
 
 
 def put_away(root: Path, today: datetime.date) -> Path | None:
-    """Move a term's results to ``terms/DATE`` and return it; None without results."""
+    """Move the old term's submissions, grades and secret to ``terms/DATE``.
+
+    If that folder exists, a number is added to its name.
+
+    Returns:
+        The new folder; None if there is nothing to move.
+    """
     leftovers = [root / name for name in RESULTS if (root / name).exists()]
     if not leftovers:
         return None

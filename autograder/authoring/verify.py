@@ -21,7 +21,14 @@ from autograder.root import PACKAGE
 class Validity:
     """How the checks of one exercise judge its mutants and accepted solutions.
 
-    ``mutants`` counts variants; ``named`` are those whose mistake a check recognises.
+    Args:
+        name: the exercise, "unit/name".
+        mutants: the number of wrong programs, counting each variant of a mutant.
+        caught: how many of them do not pass.
+        named: for how many of them a check recognises the mistake.
+        solutions: the number of correct solutions in a different style.
+        accepted: how many of them pass.
+        failures: a sentence on each program that is not judged as it should be.
     """
 
     name: str
@@ -86,13 +93,16 @@ def _judge_variant(
     variant: Variant,
     exercises: list[Exercise],
 ) -> CheckResult:
-    """Judge a variant of a mutant on the cases of all drawings.
+    """Judge a variant of a mutant on the cases drawn from several seeds.
 
-    Cases that store the answers of mistakes are run first. If the variant fails them in
-    such a way that it is surely this mutant, no other case can change the verdict (see
-    `diagnose`), and the others are not run. Cases with complete answers come before
-    those that only store which answers are wrong, because the latter, cases of general
-    properties, take longest.
+    Cases that store the answers of mistakes are run first. If the variant fails
+    them in such a way that it is surely this mutant, no other case can change the
+    verdict (see `diagnose`), and the others are not run. Cases with complete
+    answers come before those that only store which answers are wrong, because the
+    latter, cases of general properties, take longest.
+
+    Args:
+        exercises: the exercise with the cases from each of the seeds.
     """
     for is_telling in (_has_answers, _has_any):
         telling = [
@@ -130,7 +140,10 @@ def total(rows: Iterable[Validity]) -> Validity:
 def judge_drawings(
     specification: Specification, answer: object, exercises: Iterable[Exercise]
 ) -> CheckResult:
-    """Judge an object on the cases of several drawings of one exercise."""
+    """Judge an object on an exercise's cases, drawn from several seeds.
+
+    ``exercises`` holds the exercise with the cases of each seed.
+    """
     exercises = list(exercises)
     cases = [case for exercise in exercises for case in exercise.cases]
     return judge(

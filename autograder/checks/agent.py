@@ -57,13 +57,14 @@ def in_place(
 ) -> Iterator[None]:
     """Run ``code`` in a namespace, and restore the namespace when the context ends.
 
-    In between, grading tries an exercise once more, with a right version of the earlier
-    exercises on which it builds.
+    Grading uses this to try an exercise once more, with right versions of the
+    earlier exercises on which it builds.
 
     Args:
+        code: the right versions.
         names: the notebook's namespace.
-        answers: the source of the student's cells to run again after ``code``, so that
-            their classes inherit from the classes that ``code`` defines.
+        answers: the source of the student's cells to run again after ``code``, so
+            that their classes inherit from the classes that ``code`` defines.
     """
     before = dict(names)
     try:

@@ -27,11 +27,15 @@ Findings = Mapping[str, list[tuple[CaseResult, Finding]]]  # by the name of a re
 def name_by_result(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> tuple[list[Mistake], bool]:
-    """List the mistakes that single results prove; say if all wrong results prove one.
+    """List the mistakes that explain single results, if none explains all of them.
 
-    A result proves a mistake if no other mistake explains it, unless it is wrong in so
-    few cases or entries that this may be chance. Mistakes with the same message count
-    as one. Errors, gradients and minor aspects do not count as results.
+    A wrong result proves a mistake if this one, and no other, predicts it in every
+    case, and all right results as well; unless it is wrong in so few cases or
+    entries that this may be chance. Mistakes with the same message count as one.
+    Errors, gradients and minor aspects do not count as results.
+
+    Returns:
+        The proven mistakes; and whether each of the wrong results proves one.
     """
     findings = _find_results(results)
     wrong = [n for n, rows in findings.items() if any(f.problem for _, f in rows)]
@@ -50,9 +54,10 @@ def name_by_result(
 
 
 def _find_results(results: Sequence[CaseResult]) -> Findings:
-    """Map each result's name to its findings in all cases.
+    """Collect the findings on each result in all cases, by the name of the result.
 
-    Errors, gradients and minor aspects are left out.
+    Each finding is paired with the `CaseResult` to which it belongs. Findings about
+    errors, gradients and minor aspects are left out.
     """
     findings: dict[str, list[tuple[CaseResult, Finding]]] = {}
     for result in results:

@@ -151,10 +151,11 @@ class Check:
         return blame(verdict, [_suspect(name, suspects[name]) for name in called])
 
     def _suspicious(self, name: str) -> set[CodeType]:
-        """Return those code objects of an exercise that failed its check or are stubs.
+        """Return the code of an exercise that may cause a later exercise to fail.
 
-        If it failed, these are all code objects of its answer; else only those that are
-        stubs, so the set may be empty.
+        If the exercise has failed its check, these are all code objects of the answer
+        that was checked. Otherwise, they are those of its present answer that are still
+        unsolved stubs, so the set may be empty.
         """
         if name in self._failed:
             return self._failed[name]

@@ -82,7 +82,11 @@ def collect_answers(
 
 
 def _can_be_watched(case: Case) -> bool:
-    """Return whether a case is an ordinary call with results that count."""
+    """Return whether calls of ready-made functions can be watched for in a case.
+
+    The case must be an ordinary call, whose results count for points. A ready-made
+    function does what the exercise asks the student to write.
+    """
     ordinary = not (case.open or case.measure or KEY in case.inputs)
     return ordinary and case.aspect in RESULTS
 
@@ -242,7 +246,8 @@ def _other_dtype(expected: torch.Tensor, actual: torch.Tensor) -> str:
 def _other_text(expected: Value, actual: Value) -> str:
     """Quote both texts; for two lists in JSON, count the items that differ.
 
-    Only the first pair of these is quoted then. Lists of one item are quoted whole.
+    Of such items, only the first pair is quoted. Lists of one item are quoted
+    whole.
     """
     message = _expected(_in_words(expected), _in_words(actual))
     try:

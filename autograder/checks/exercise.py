@@ -75,11 +75,12 @@ def is_stub(answers: Answers) -> bool:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A typical wrong solution, and what a good teaching assistant says about it.
+    """A known wrong solution, with what a good teaching assistant would say about it.
 
-    ``says`` describes the mistake, and ``asks`` is a question that helps to find it.
-    ``variants`` names the ways to make the mistake; a case stores the answers of each
-    one under that name. By default there is one variant, with the mistake's own name.
+    ``says`` describes the mistake, and ``asks`` is a question that helps to find
+    it. A mistake can be made in several ways, its variants; a case stores the
+    answers of each variant under its name. By default, the only variant has the
+    mistake's own name.
     """
 
     name: str
@@ -93,32 +94,36 @@ class Mistake:
 
 @dataclass(frozen=True, eq=False)  # compared by identity, as tensors have no plain ==
 class Case:
-    """One random drawing of inputs, with correct answers and those of known mistakes.
+    """Inputs of an exercise, with the correct answers and those of known mistakes.
+
+    Inputs and answers are tensors or texts, by name. Cases with the same name are
+    drawings of one case with different random inputs.
 
     Args:
-        name, title: drawings of one case share its name; the title is what students
-            see.
+        title: what students see; ``name`` identifies the case.
         hint: a sentence that helps if the case fails.
-        mistakes: by variant of each known mistake, the answers of code that makes it.
+        mistakes: by variant of each known mistake, the answers of code that makes
+            it.
         hidden: whether students see neither its inputs nor its answers.
         picture: "curves" to draw columns of a wrong tensor as curves, else "auto".
-        measure, scale: how to measure the answers, and which share of the points the
-            value earns (see measures.py).
-        aspect: what the answers count for, unless ``aspects`` says otherwise
-            (prices.py).
-        says, asks: for a general property, the message and the question for when only
-            cases of general properties fail.
-        open: whether anybody can give the right answer without solving the exercise; it
-            counts only if the answer to a case that is not open is right as well.
-        aspects: maps answers that count for an aspect other than the case's own to that
-            aspect, as their probe declares it.
-        doubles: for pairs of mistakes made together, which mistakes they are, and two
-            numbers that identify their answers (second_order.py).
-        shipped: in a case drawn for grading, aspects whose right answers can be read in
-            a visible case; they count like those of an open case.
-        tells: variants of mistakes that only some inputs distinguish from the solution;
-            inputs are drawn until they do. Stored with hidden cases only.
-        shapes: by name, the shape of a result as in the signature: ``"B, L, h*d_k"``.
+        measure, scale: if answers are measured, the name of the measure, and pairs
+            of a value and the share of the points that it earns (measures.py).
+        aspect: what its answers count for, like "values" or "masks" (prices.py).
+        says, asks: in a case of a general property, the message and the question
+            for when only such cases fail; "" in other cases.
+        open: whether anybody can give the right answer without solving the
+            exercise; it then counts only if an answer to a case that is not open is
+            right as well.
+        aspects: by name of an answer, its aspect if that is not the case's own.
+        doubles: identifies the answers of pairs of mistakes made together: the
+            indices of the mistakes, and two numbers for each pair
+            (second_order.py).
+        shipped: in a case drawn for grading, aspects whose right answers can be
+            read in a visible case; they count like those of an open case.
+        tells: variants of mistakes that only some inputs distinguish from the
+            solution; inputs are drawn until they do. Stored with hidden cases only.
+        shapes: by name of a result, its shape as in the signature, like
+            ``"B, L, h*d_k"``.
     """
 
     name: str
@@ -144,7 +149,7 @@ class Case:
     shapes: Mapping[str, str] = field(default_factory=dict)
 
     def aspect_of(self, name: str) -> str:
-        """The aspect for which the answer of this name counts."""
+        """Return the aspect, like "gradients", for which an answer counts."""
         return self.aspects.get(name, self.aspect)
 
 
@@ -153,15 +158,17 @@ class Exercise:
     """A graded exercise.
 
     Args:
-        points: divided over aspects (prices.py); 0 if this edition of the unit gives
-            the solution away.
+        points: the points for a right answer, divided over aspects (prices.py); 0
+            if this edition of the unit gives the solution away.
+        mistakes: known wrong solutions, by name.
         builds_on: exercises of the same unit whose answers this one uses.
-        separate: the reason why each case is a task of its own, so that a wrong result
-            costs only the share of its case; "" if cases belong together.
-        ready_made: functions that already do what students have to write
+        separate: the reason why each case is a task of its own, so that a wrong
+            result costs only the share of its case; "" if the cases belong
+            together.
+        ready_made: names of functions that already do what students have to write
             (ready_made.py).
-        arguments: the names of its functions' arguments, in the task's order
-            (renamed.py).
+        arguments: by function, or by class and method, the names of its arguments
+            in the order of the task (renamed.py).
         small: small cases in rising order, of which the first that fails is shown
             (smallest.py); they earn nothing.
     """
@@ -180,12 +187,14 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Finding:
-    """How one named answer compares with the reference.
+    """How one of a student's answers to a case compares with the expected answer.
 
-    ``problem`` is "" if they agree, else the first that applies of "raised", "missing",
-    "type", "shape", "dtype", "finite" and "values"; or it is `CALLED` (a ready-made
-    answer), `RENAMED` (an argument) or `PARTLY` (a measured answer). ``wording`` is the
-    message, or a function that composes it.
+    ``problem`` is "" if they agree. Otherwise it is the first that applies of
+    "raised", "missing", "type", "shape", "dtype", "finite" and "values", or one of
+    three special values: `CALLED` if a ready-made function was called, `RENAMED` if
+    an argument has another name than in the task, `PARTLY` if a measured answer
+    earns some of its points. ``wording`` is the message, or a function that
+    composes it.
     """
 
     name: str

@@ -73,10 +73,15 @@ def _rounded(value: Any) -> Any:
 
 
 def is_told(kind: str, dtype: str, text: str, facts: Collection[str]) -> bool:
-    """Return whether these entries of a `summary` tell a person what the value is.
+    """Return whether a value's `summary` is enough to tell a person what the value is.
 
-    A boolean tensor needs a text or a fact in `MASKS`; other tensors need nothing more,
-    and other values need a text.
+    A boolean tensor needs a text or a fact about masks (`MASKS`), like "causal".
+    For any other tensor, the shape and the dtype are enough. Other values need a
+    text.
+
+    Args:
+        kind, dtype, text, facts: entries of the summary; "" or () if they are
+            missing.
     """
     if kind == "tensor":
         return dtype != "bool" or bool(text) or not MASKS.isdisjoint(facts)
@@ -84,7 +89,11 @@ def is_told(kind: str, dtype: str, text: str, facts: Collection[str]) -> bool:
 
 
 def facts(value: torch.Tensor) -> list[str]:
-    """The names of those `FACTS` that are true of a tensor."""
+    """List what is true of a tensor, like "causal" or "rows sum to one".
+
+    These are the names in `FACTS` whose tests the tensor passes. A complex tensor,
+    an empty one or one without dimensions has no facts.
+    """
     if value.is_complex() or not value.dim() or not value.numel():
         return []
     value = value.detach()
@@ -138,14 +147,15 @@ def _parts(value: object) -> list[object]:
 
 
 def difference(before: object, after: object) -> Summary:
-    """Describe how a result differs: ``{"same": True}``, ``{"near": True}`` or details.
+    """Describe how the later of two results differs from the earlier one.
 
-    ``near`` means that the comparison is inconclusive: rounding may explain the
-    difference, the results cannot be compared, or only some of their parts are tensors
-    and not all parts are the same. The details of tensors are: in
-    ``turned``, whether the last two dimensions of each one are swapped; in ``factors``,
-    by which factor all its entries are multiplied (None if there is none). Other values
-    have no details: {}.
+    Returns:
+        ``{"same": True}`` if they agree; ``{"near": True}`` if that is uncertain,
+        because rounding may explain the difference, the results cannot be compared
+        (as with two dtypes), or only some of their parts are tensors. For other
+        tensors, two lists with an entry for each: in ``turned``, whether its last
+        two dimensions are swapped; in ``factors``, by which factor all its entries
+        are multiplied, or None. For other values, {}.
     """
     olds, news = tensors(before), tensors(after)
     if not olds or len(olds) != len(news) or type(before) is not type(after):

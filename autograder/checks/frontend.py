@@ -10,7 +10,7 @@ from autograder.checks.words import ALL_SOLVED, CHANNEL, LEFT_OUT
 
 
 def is_grading() -> bool:
-    """Whether the notebook is being graded, without its demonstrations and figures."""
+    """Return whether the notebook is graded, without demonstrations and figures."""
     return os.environ.get(LEFT_OUT) == "1"
 
 

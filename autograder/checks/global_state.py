@@ -24,7 +24,11 @@ _SEEDED = np.random.RandomState(_OURS)
 
 
 def _get_generator() -> tuple[Any, Any]:
-    """NumPy's generator and its state, which may hold half a pair of normal numbers."""
+    """Return NumPy's global generator and its state, to be restored later.
+
+    The state may hold half a pair of normal numbers, which is lost when a generator
+    is put back.
+    """
     return mtrand.get_bit_generator(), np.random.get_state(legacy=False)
 
 
@@ -128,9 +132,10 @@ def reset() -> Iterator[None]:
 
 
 def on_cpu() -> contextlib.AbstractContextManager[object]:
-    """Create new tensors on the CPU, like the references, whatever the default device.
+    """Return a context in which new tensors are created on the CPU, as references are.
 
-    If it is the CPU, do nothing, because a device context slows all calls of torch.
+    If the CPU already is the default device, the context does nothing, because a
+    device context slows all calls of PyTorch.
     """
     if torch.get_default_device().type == "cpu":
         return contextlib.nullcontext()

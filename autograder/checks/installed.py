@@ -29,16 +29,17 @@ def wheel_name(version: str) -> str:
 
 
 def require_checks(unit: int, version: str = "") -> None:
-    """Raise an error if the installed checks are older than a notebook.
+    """Raise an error if the installed checks are too old for a notebook.
 
     If they are not, and a person runs the notebook, the style rules of figures are
     inserted into its page.
 
     Args:
+        unit: the number of the notebook's unit.
         version: of the wheel that was made together with the notebook.
 
     Raises:
-        ImportError: they are older; the text says how to install newer ones.
+        ImportError: they are too old; the text says how to install newer ones.
     """
     if problem := needs(unit, version):
         raise ImportError(f"{problem}. {_remedy(version)}")
@@ -47,13 +48,16 @@ def require_checks(unit: int, version: str = "") -> None:
 
 
 def needs(unit: int, version: str = "") -> str:
-    """Why the installed checks are too old for a notebook; "" if they are not.
+    """Say why the installed checks are too old for a notebook; "" if they are not.
 
-    The unit is also stored in ``asked_for``, from which `contents.this_unit` knows
-    which notebook is running.
+    The unit's number is also stored in ``asked_for``, from which
+    `contents.this_unit` knows which notebook is running.
 
-    Notebooks of an earlier kit pass the file name of the wheel in their folder as
-    ``version``. Its two-part version cannot be compared with one of three parts.
+    Args:
+        unit: the number of the notebook's unit.
+        version: the version of the checks that the notebook needs, with three
+            parts. Any other text is ignored, because notebooks of earlier kits pass
+            the file name of a wheel.
     """
     global asked_for
     asked_for = unit

@@ -1,10 +1,12 @@
 """The interactor of a probe, which holds what the student's code must not see.
 
-Some probes test the student's code on something that gives the answer away: a model
-with fixed replies, or a layer that may have a bug. Such a probe creates only a shell
-beside the student's code, which forwards each call to the interactor. In a notebook
-both run in one process; in grading the judge runs the interactor, and inputs that it
-``keeps`` never enter the student's process.
+A probe is the course's code that calls a student's object. Some probes test
+this object on something that gives the answer away: a model with fixed replies,
+or a layer that may have a bug. Such a probe puts only a shell beside the
+student's code, which forwards each call to the interactor. In a notebook, both
+run in one process. In grading, the judge runs the interactor in its own
+process, and the inputs that the interactor ``keeps`` never enter the student's
+process.
 """
 
 from __future__ import annotations
@@ -32,14 +34,15 @@ _MISFITS = (RuntimeError, ValueError, IndexError, TypeError, KeyError)
 
 
 class Interactor:
-    """Answers a probe's questions in one case, and draws a conclusion from its report.
+    """Answers a probe's questions about one case, and concludes from its report.
 
-    Subclasses name the inputs that the student's side may not see in ``keeps``.
+    It holds what the student's code, beside which the probe runs, must not see.
+    Subclasses list in ``keeps`` the inputs that stay hidden.
 
     Args:
         inputs: all inputs of the case.
-        draw: the generator of what may vary, such as an order; the judge seeds it with
-            a secret.
+        draw: a random generator for what may vary, such as an order; in grading,
+            its seed is secret.
     """
 
     keeps: ClassVar[frozenset[str]] = frozenset()
@@ -103,10 +106,11 @@ def make_ask(exchange: Callable[[Answers], Answers]) -> Ask:
 
 
 def concluded(side: Interactor, answers: Answers) -> Answers:
-    """The interactor's conclusion from a report, as values that can be compared.
+    """Return what the interactor concludes from a probe's report, for comparison.
 
-    A report with an error is returned as it is. Calls of ready-made answers are hidden
-    from the interactor, and added to its conclusion.
+    A report of an error is returned as it is. If the report says that the student
+    called ready-made functions, the interactor does not see this; it is added to
+    the conclusion.
     """
     called = {CALLED: answers[CALLED]} if CALLED in answers else {}
     if RAISED in answers:
@@ -159,10 +163,11 @@ class BlindTrial(Interactor):
 
     @classmethod
     def in_grading(cls, inputs: Mapping[str, Any], draw: random.Random) -> Interactor:
-        """Create a trial with new weights for each subject, which are in no file.
+        """Create a trial in which each object to judge has weights of its own.
 
-        Otherwise the visible cases would reveal the weights, and equal subjects could
-        be recognised by equal numbers.
+        They are drawn anew and are in no file. Otherwise students could read the
+        weights in the visible cases, and equal objects could be recognised by equal
+        numbers.
         """
         return cls({**inputs, "apart": ""} if "seed" in inputs else inputs, draw)
 
@@ -178,7 +183,7 @@ class BlindTrial(Interactor):
         self._words: list[str] = []  # verdicts on the subjects before the current one
 
     def own_seed(self) -> int:
-        """Draw the seed of one subject's weights; outside of grading, all share one."""
+        """Draw a seed for one object's weights; outside grading, all share one."""
         bits = self.draw.getrandbits(self.SEED_BITS) if "apart" in self.inputs else 0
         return int(self.inputs["seed"]) ^ bits
 
@@ -195,7 +200,14 @@ class BlindTrial(Interactor):
         raise NotImplementedError
 
     def answer(self, question: Answers) -> Mapping[str, object]:
-        """Try the current subject, or note the verdict on it if there is a "word"."""
+        """Try the current object, or note the test's verdict on it.
+
+        The question brings a verdict if it has the key "word". Its key "thing" must be
+        the number of the current object.
+
+        Raises:
+            WrongAnswerError: the question is about another object, or is malformed.
+        """
         number = int(require_tensor(question, "thing", 0, [torch.int64], 1))
         if number != len(self._words) or number == len(self.names):
             raise WrongAnswerError(
@@ -223,9 +235,11 @@ class BlindTrial(Interactor):
 
 
 def one_by_one(count: int, ask: Ask, judged: Callable[[int], str]) -> dict[str, Any]:
-    """Send a `BlindTrial` the verdict on each of its subjects, and report nothing.
+    """Send a `BlindTrial` the verdict on each of its objects, and report nothing.
 
-    ``judged`` returns the verdict on the subject with a given number.
+    Args:
+        count: how many objects come up.
+        judged: returns the verdict on the object with a given number.
     """
     for number in range(count):
         ask({"thing": torch.tensor(number), "word": judged(number)})

@@ -50,7 +50,7 @@ class Catalogue:
 
     @functools.cached_property
     def patterns(self) -> list[tuple[re.Pattern[str], str]]:
-        """A pattern for each template and its translation, the most specific first."""
+        """Patterns for filled-in templates, with translations; most specific first."""
         ordered = sorted(self.raised, key=lambda english: -len(FIELD.sub("", english)))
         return [(_pattern(english), self.raised[english]) for english in ordered]
 

@@ -35,13 +35,19 @@ Exact = Callable[[Exercise, Sequence[CaseResult]], Mistake | None]
 def name_layers(
     exercise: Exercise, results: Sequence[CaseResult], find_exact: Exact
 ) -> tuple[Mistake, bool] | None:
-    """Name two or three mistakes, and say whether they explain all that is wrong.
+    """Name two or three mistakes that affect different layers of the answers.
 
-    Returns None if it finds fewer.
+    Layers are the form of results (rank and dtype), their values, and minor aspects
+    such as gradients.
 
     Args:
         find_exact: returns the only mistake that gives all results passed to it, or
             None.
+
+    Returns:
+        The mistakes, joined into one, and whether they explain all that is wrong.
+        None if fewer than two are found, if no known mistake explains wrong values,
+        or if none of them is known and some are not about the form.
     """
     # The layers in turn: forms of results, their values, and minor aspects.
     forms, results = _set_forms_right(results)
@@ -95,7 +101,11 @@ def _is_minor(result: CaseResult, finding: Finding) -> bool:
 def _select(
     results: Sequence[CaseResult], belongs: Callable[[CaseResult, Finding], bool]
 ) -> list[CaseResult]:
-    """Select ordinary cases, with only those findings that ``belongs`` accepts."""
+    """Copy the ordinary cases, with only those findings that ``belongs`` accepts.
+
+    Ordinary cases test neither a general property nor a measured quality. Cases
+    without any accepted finding are left out.
+    """
     parts = []
     for result in results:
         findings = tuple(f for f in result.findings if belongs(result, f))
@@ -112,9 +122,10 @@ def _all_right(results: Sequence[CaseResult]) -> bool:
 def _minor_parts(
     results: Sequence[CaseResult], named: Sequence[Mistake]
 ) -> Iterator[list[CaseResult]]:
-    """Yield, for each faulty minor aspect, its cases with unexplained findings only.
+    """Yield the cases of each faulty minor aspect, with unexplained findings only.
 
-    A finding is explained if one of the named mistakes predicts it.
+    Minor aspects are those other than results, like "gradients" or "limits". A
+    finding is explained if one of the named mistakes predicts it.
     """
 
     def is_unexplained(result: CaseResult, finding: Finding) -> bool:
@@ -138,10 +149,11 @@ def _counts_for(aspect: str, result: CaseResult, finding: Finding) -> bool:
 
 
 def _predicts(result: CaseResult, finding: Finding, mistake: Mistake) -> bool:
-    """Whether a mistake, in any of its variants, affects this answer in any way.
+    """Return whether a mistake, in any of its variants, would make this answer wrong.
 
-    A symptom or a changed input has no variants: either may affect every general
-    property and gradient. A mistake without stored answers may affect anything.
+    A symptom or a changed input has no stored answers, so it is assumed to affect
+    every gradient and every general property. A known mistake without stored
+    answers for this case may affect anything.
     """
     if mistake.name in (SEEN, _CHANGED):
         return bool(result.case.says) or is_gradient(finding)
@@ -154,10 +166,10 @@ def _predicts(result: CaseResult, finding: Finding, mistake: Mistake) -> bool:
 def _differs(
     answers: Mapping[str, object], result: CaseResult, finding: Finding
 ) -> bool:
-    """Whether a mistake's answers differ from what a finding expects.
+    """Return whether a mistake's answers differ from what a finding expects.
 
-    If only the pattern of the mistake's wrong answers is stored, they differ if any of
-    them is wrong; if the mistake ends in an error, they always differ.
+    Of some mistakes, only the pattern of which answers are wrong is stored; they
+    differ if any answer is wrong. A mistake that ends in an error always differs.
     """
     if "pattern" in answers:
         return bool(answers["pattern"])

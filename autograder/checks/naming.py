@@ -29,7 +29,8 @@ PATTERN = "pattern"
 class Suspect:
     """A failing exercise whose code is called by a later one.
 
-    ``unsolved``: it is still a stub. ``skipped``: the short path leaves it out.
+    ``unsolved``: it is still a stub. ``skipped``: it is not on the short path,
+    which consists of a unit's essential exercises.
     """
 
     title: str
@@ -38,7 +39,16 @@ class Suspect:
 
 
 def blame(verdict: CheckResult, failed: Sequence[Suspect]) -> CheckResult:
-    """Explain the verdict by an earlier failure if no named mistake explains it."""
+    """Blame a failure on an earlier exercise, unless a named mistake explains it.
+
+    Args:
+        failed: earlier exercises that fail and whose code this one calls; the first
+            is blamed.
+
+    Returns:
+        The verdict with this explanation, in place of a mere symptom (`SEEN`). It
+        is certain only if the earlier exercise is still a stub.
+    """
     explained = verdict.mistake and verdict.mistake.name != SEEN
     if explained or not failed:
         return verdict
@@ -128,7 +138,7 @@ def _diagnose_one(
 
 
 def _ready_made(results: Sequence[CaseResult]) -> Mistake | None:
-    """The mistake of calling a ready-made answer, if one was called."""
+    """Return the mistake of calling a function that does the whole task, if one was."""
     findings = [finding for result in results for finding in result.findings]
     messages = [finding.message for finding in findings if finding.problem == CALLED]
     asks = _("Which steps does the task describe?")
@@ -148,9 +158,10 @@ def _telling(results: Sequence[CaseResult]) -> Sequence[CaseResult]:
 def uncontradicted_variants(
     exercise: Exercise, results: Sequence[CaseResult]
 ) -> list[str]:
-    """The variants of mistakes that no case with stored answers contradicts.
+    """List the variants of known mistakes that no case with stored answers excludes.
 
-    Grading does not run the others on further cases, because running them takes time.
+    Grading runs only these variants on further cases, because running them takes
+    time.
     """
     comparable = _select_comparable(results)
     return [
@@ -162,7 +173,10 @@ def uncontradicted_variants(
 
 
 def _select_comparable(results: Sequence[CaseResult]) -> list[CaseResult]:
-    """Select cases that store mistakes' answers; wrong ones first: they refute most."""
+    """Select the cases that store the answers of known mistakes, the wrong ones first.
+
+    A wrong answer excludes most mistakes, so comparing the others can stop early.
+    """
     return sorted((r for r in results if r.case.mistakes), key=lambda r: r.passed)
 
 
@@ -179,9 +193,10 @@ def fits(results: Sequence[CaseResult], mistake: Mistake, exact: bool) -> bool:
 def pattern(result: CaseResult) -> Answers:
     """Encode which answers to a case are wrong: ``{"pattern": ".x."}``.
 
-    If one of them is an error, the pattern is "raised"; if none is wrong, it is "". A
-    mistake's answers may be stored in this short form, for comparison with a student's
-    (`_compare`).
+    The text has an "x" for each wrong answer, and a dot for each right one. If an
+    answer is an error, it is "raised"; if none is wrong, it is "". A mistake's
+    answers may be stored in this short form, which `_compare` compares with the
+    student's.
     """
     wrong = "".join(".x"[bool(finding.problem)] for finding in result.findings)
     problems = {finding.problem for finding in result.findings}
@@ -202,7 +217,11 @@ def _fit(results: Sequence[CaseResult], mistake: Mistake) -> _Fit:
 
 
 def _fit_variant(results: Sequence[CaseResult], variant: str) -> _Fit:
-    """Rate how well a variant matches the case that it matches worst."""
+    """Rate how well a mistake's variant matches the results, by its worst case.
+
+    A match that is only likely counts as none if it rests on weak evidence alone,
+    since unrelated code often raises the same errors.
+    """
     lowest, only_errors = _Fit.WHOLE, True
     for result in results:
         fit, only_error = _compare(result, variant)

@@ -144,12 +144,11 @@ def from_stub(error: NotImplementedError) -> bool:
 
 
 def _others_stub(error: NotImplementedError, answer: object) -> str:
-    """The name of a different exercise's stub; "" if the answer's own cell has a stub.
+    """Return the name of the unsolved function or class that an answer called, or "".
 
-    To Python, each cell is a file. A solved exercise may call an unsolved one: then the
-    error names the latter, and grading repeats the check with the course's solution of
-    it. As long as the answer's own cell contains a stub, the exercise itself is
-    unsolved, whichever stub was called first.
+    With this name, grading can repeat the check with the course's solution of it.
+    Return "" as long as the cell that defines ``answer`` contains a stub: then the
+    answer itself is unsolved, whichever stub was called first.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     stub, files = frame.f_code, {code.co_filename for code in code_of(answer)}

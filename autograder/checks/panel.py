@@ -40,7 +40,8 @@ PICTURES = 30 * 1024  # characters of pictures in a panel; the first is always i
 class Shown(CheckResult):
     """A verdict that displays itself: as a panel in a notebook, as text elsewhere.
 
-    If there is a ``notice``, it is shown first, with the verdict folded below it.
+    ``notice`` is a warning that the newest cell of the answer did not run, so that
+    the verdict is on an earlier version; the verdict is then folded below it.
     ``next_step`` says where to go on after a right answer.
     """
 
@@ -220,7 +221,11 @@ def _smallest_lines(verdict: CheckResult) -> list[str]:
 
 
 def _smallest_html(verdict: CheckResult, first: CaseResult) -> str:
-    """`_smallest_lines` as HTML, with the hint of ``first``, a case that is folded."""
+    """Return `_smallest_lines` as HTML; "" if no smallest input is known.
+
+    If no mistake is recognised, the hint of ``first`` is added. This is the first
+    wrong case, whose own details are folded.
+    """
     if verdict.smallest is None:
         return ""
     table = compare_side_by_side(verdict.smallest).html

@@ -201,7 +201,14 @@ _Places = dict[str, list[tuple[int, int]]]  # positions of cells, by colour
 
 
 def _paths(places: _Places, size: tuple[int, int], inset: float, stroke: str) -> str:
-    """Draw cells of one size, each with a border of colour ``stroke`` inside it."""
+    """Draw cells of one size, each with a border inside it.
+
+    Args:
+        places: by fill colour, the position of the top left corner of each cell.
+        size: the width and the height of a cell.
+        inset: half the width of the border.
+        stroke: the colour of the border.
+    """
     if not places:
         return ""
     across, down = (f"{side - 2 * inset:g}" for side in size)
@@ -241,7 +248,12 @@ def _side_by_side(drawings: Iterable[tuple[str, str]], legend: str) -> str:
 
 
 def _bars(pair: _Pair, first: int) -> str:
-    """Draw one row, like a query's attention weights, with two bars per entry."""
+    """Draw one row, like a query's attention weights, with two bars per entry.
+
+    Args:
+        pair: the expected and the actual row, as matrices of one row.
+        first: the index of the first entry, from which the labels count.
+    """
     lines = pair.expected[0].double().tolist(), pair.actual[0].double().tolist()
     low, high = _range((*lines[0], *lines[1], 0.0))
     slot = max(CELL, 360 // len(lines[0]) if len(lines[0]) > 8 else 2 * CELL)
@@ -281,7 +293,12 @@ def _range(numbers: Iterable[float]) -> tuple[float, float]:
 def _curves(
     expected: torch.Tensor, actual: torch.Tensor, place: Sequence[int], name: str
 ) -> str:
-    """Draw the column (or the vector) with the largest difference as two curves."""
+    """Draw the column (or the vector) with the largest difference as two curves.
+
+    Args:
+        place: the index of the entry with the largest difference.
+        name: the name of the answer.
+    """
     title = translate(name)
     if len(place) > 1:
         column: _Index = (*place[:-2], slice(None), place[-1])

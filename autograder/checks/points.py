@@ -78,9 +78,10 @@ def _damaged_aspects(
 ) -> dict[float, list[str]]:
     """Map each minimum loss, a share of the points, to the faulty aspects with it.
 
-    Measured cases make no aspect faulty. "calls" is left out if other aspects (apart
-    from "limits") are faulty, unless a case shows that a call has changed something. If
-    the exercise's cases are separate tasks, aspects of results are left out.
+    An aspect is what answers count for, like "gradients". Measured cases make no
+    aspect faulty. "calls" is left out if other aspects (apart from "limits") are
+    faulty, unless a case shows that a call has changed something. If the exercise's
+    cases are separate tasks, aspects of results are left out.
     """
     measured = {result.case.name for result in results if result.case.measure}
     wrong = [
@@ -123,10 +124,15 @@ def _charge(
     least: float, damaged: Sequence[str], points: dict[str, float],
     most: dict[str, float],
 ) -> None:  # fmt: skip
-    """Deduct from ``points`` until ``least`` are lost, in the damaged aspects first.
+    """Deduct points in the damaged aspects until at least ``least`` are lost in all.
 
-    If the damaged aspects have too few points, the first one is given a larger share of
-    the exercise's points (in ``most``), and the other aspects a smaller one.
+    If these aspects have too few points, the first of them is given a larger share
+    of the exercise's points, and the other aspects a smaller one.
+
+    Args:
+        least: the minimum loss, in points.
+        damaged: the aspects that are at fault.
+        points, most: by aspect, the points earned and possible; both are changed.
     """
     due = least - (sum(most.values()) - sum(points.values()))
     for aspect in damaged:
@@ -142,11 +148,12 @@ def _charge(
 
 
 def credits(results: Iterable[CaseResult]) -> Credits:
-    """Map each aspect to the shares that cases earn in it, by name of the case.
+    """Map each aspect to the shares of its points that cases earn, by name of case.
 
-    If a ready-made answer was called in any case, all cases with results earn nothing.
-    If it was one of PyTorch's, the other cases still count as the student's own work;
-    if it was one of the course's, they earn nothing either.
+    A ready-made answer is a function that does what students should write. If one
+    was called in any case, all cases with results earn nothing. If it was one of
+    PyTorch's, the other cases still count as the student's own work; if it was one
+    of the course's, they earn nothing either.
     """
     aspect_credits: Credits = {}
     results = list(results)
@@ -165,7 +172,11 @@ def credits(results: Iterable[CaseResult]) -> Credits:
 
 
 def open_parts(cases: Iterable[Case]) -> set[tuple[str, str]]:
-    """The pairs (case, aspect) that can be answered from files that students have."""
+    """Return the pairs (case, aspect) that can be answered without a solution.
+
+    These are all aspects of open cases, and those whose right answers can be read
+    in the visible cases that students have.
+    """
     return {
         (case.name, aspect)
         for case in cases
@@ -179,7 +190,11 @@ def possible(exercise: Exercise, present: Iterable[str]) -> dict[str, float]:
 
 
 def parts_of(case: Case) -> set[str]:
-    """Those aspects of a case's answers that are not in `PRICES`: parts of results."""
+    """Return the aspects that an exercise has declared for parts of a case's results.
+
+    Unlike the aspects of all exercises, they have no price of their own in
+    `PRICES`.
+    """
     return set(case.aspects.values()) - PRICES.keys()
 
 
@@ -194,10 +209,12 @@ def aspects(case: Case) -> list[str]:
 
 
 def _shares(result: CaseResult) -> dict[str, float]:
-    """Map each aspect of a case to the share that the answers earn in it, 0 to 1.
+    """Map each aspect of a case to the share that the answers earn in it.
 
-    After an unexpected error, no aspect earns anything. If the case's own aspect, or
-    all its parts, are wrong, the other aspects earn nothing, except for right parts.
+    After an unexpected error, no aspect earns anything. If the case's own aspect is
+    wrong, or all declared parts of the results are, other aspects, such as
+    gradients, earn nothing either, except for right parts. A share is 0 or 1,
+    unless the case is measured.
     """
     case, parts = result.case, parts_of(result.case)
     case_aspects = aspects(case)

@@ -57,7 +57,7 @@ def listing(names: Collection[str]) -> dict[str, Value]:
 
 
 def split(inputs: Answers) -> tuple[Answers, tuple[str, ...]]:
-    """Return a case's inputs without the input of `listing`, and the names in it."""
+    """Return a case's inputs without its list of ready-made answers, and that list."""
     listed = inputs.get(LISTED)
     if not isinstance(listed, str):
         return inputs, ()

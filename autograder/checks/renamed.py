@@ -1,9 +1,9 @@
 """Accept arguments that a student has renamed, by matching them by position.
 
-A call by keyword fails if a student's function has a different name for the argument.
-Such a case is asked once more, together with the task's names in their order: each of
-these is then passed as the student's argument at the same position, and the rest is
-graded as usual.
+A call by keyword fails if the student's function has a different name for the
+argument. The case is then tried once more, and the student's side also gets the
+task's names in their order. Each of them is passed as the student's argument at
+the same position, so that everything else can be graded as usual.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _REFUSED = re.compile(r"^TypeError: .*unexpected keyword argument")
 def ask_by_position(
     exercise: Exercise, answers: Mapping[Case, Answers], ask: Callable[[Case], Answers]
 ) -> dict[Case, Answers]:
-    """Return all answers; where a keyword was refused, ask again by position.
+    """Repeat the cases in which a keyword was refused, with arguments by position.
 
-    The new answers replace the old ones only if they report that an argument has indeed
-    been matched by position.
+    Return the answers to all cases. New answers, from ``ask``, replace the old ones
+    only if they report that an argument has indeed been matched by position.
     """
     listed = {LISTED: json.dumps({k: [*v] for k, v in exercise.arguments.items()})}
     adapted = dict(answers)

@@ -87,7 +87,7 @@ class CaseGroup:
 
 
 def title(result: CaseResult) -> str:
-    """The title of a case."""
+    """Return a case's title in the course's language, with a remark if it is hidden."""
     form = _("{case} (hidden)") if result.case.hidden else "{case}"
     return form.format(case=_(result.case.title))
 
@@ -175,10 +175,12 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
 def hint(result: CaseResult, verdict: CheckResult) -> str:
     """Return the hint of a failing case, or advice to work by hand; "" for neither.
 
-    A hint states the rule that its case tests. None is given beside a recognised
-    mistake, unless that is a mere symptom (`SEEN`), or if more than half of the
-    ordinary cases fail, since the rule is then not the cause. If nothing is recognised
-    either, the first of these cases gets the advice, unless it raised an error.
+    A hint states the rule that its case tests. If a mistake is recognised, there is
+    no hint, unless it is a mere symptom (`SEEN`) and the case raised no error. A
+    hint about a general property needs all ordinary cases to pass. There is no hint
+    either if more than half of the ordinary cases fail, since the rule is then not
+    the cause. If nothing is recognised then, the first of these cases gets the
+    advice, unless it raised an error.
     """
     mistake = verdict.mistake
     raised = any(finding.problem == RAISED for finding in result.findings)

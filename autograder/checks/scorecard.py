@@ -72,15 +72,15 @@ def row_of(verdict: CheckResult) -> ExerciseScore:
 
 
 def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | None:
-    """Return the next exercise that has not passed; None if there is none.
+    """Return where to go on: an exercise that has not passed; None if there is none.
 
     The search begins after the exercise ``after``, and goes on at the start of the
-    unit. Exercises of the short path, the essential ones of a unit, come first. But if
-    ``after`` is not on the path and a later exercise is open, the next one in the
-    notebook comes first, together with the next one on the path.
+    unit. Exercises of the short path, the essential ones of a unit, come first. But
+    if ``after`` is not on the path and a later exercise is open, the next one in
+    the notebook comes first, together with the next one on the path.
 
-    That the path is done is said without ``after`` or after an exercise of the path,
-    but not after each exercise beyond it.
+    Once the path is done, the result says so only if ``after`` is "" or on the
+    path, so that this is not repeated after each exercise beyond it.
 
     Args:
         rows: a unit's exercises, by name.

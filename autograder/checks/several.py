@@ -88,8 +88,9 @@ def _in_ordinary_cases(
 ) -> list[Mistake]:
     """Return a list of the only mistake that gives all these results; [] for none.
 
-    Some of the results must be right, and some wrong. As no mistake gives the results
-    of all cases, those of general properties then show that there is a further mistake.
+    The results are those of ordinary cases, of which some must be right and some
+    wrong. As no mistake explains all cases, the cases of general properties that
+    fail then show that the answer has a further mistake.
     """
     count_wrong = sum(not result.passed for result in results)
     if not 0 < count_wrong < len(results):
@@ -111,8 +112,10 @@ def _input_changed(
 ) -> list[Mistake]:
     """Return a list with the mistake of changing an input in place; [] for none.
 
-    It is to be named beside ``mistakes``, which have been recognised already, so an
-    answer that one of these makes wrong in some case does not count in any.
+    Args:
+        mistakes: those that have been recognised already. An answer that one of
+            them makes wrong in some case is ignored in all cases, since it is
+            explained.
     """
     predicted = {
         f.name
@@ -162,10 +165,11 @@ def join_mistakes(mistakes: Sequence[Mistake]) -> Mistake:
 
 @dataclass(frozen=True)
 class _Part:
-    """What one mistake explains.
+    """What one mistake explains of a student's wrong answers.
 
     Attributes:
-        explains: the wrong answers that the mistake gives as well.
+        explains: the wrong answers that the mistake gives as well, each as the
+            index of its case and its name.
         contradictions: the number of cases in which a right answer contradicts the
             mistake.
     """

@@ -196,7 +196,10 @@ def named_text(inputs: Answers) -> str:
 
 
 def _named_inputs(inputs: Answers) -> list[tuple[str, str]]:
-    """A case's inputs except `CALL`, as pairs of a name and a value in one line."""
+    """Return a case's inputs as pairs of a name and a value in one line.
+
+    The input `CALL`, which only describes the call for the probe, is left out.
+    """
     return [
         (name.removeprefix(MAKE), _in_a_line(value))
         for name, value in inputs.items()

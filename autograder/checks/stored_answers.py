@@ -1,9 +1,10 @@
 """Store the answers of a case: tensors, and JSON that says how to find them.
 
-Of a mistake that gives all answers, only those are stored that differ from the
-solution's. The tensors of all mistakes are joined into one flat row for each dtype,
-since most are so small that storing each under a name of its own would take more room.
-Large ones are stored as sketches.
+Of a mistake's answers, only those are stored that differ from the solution's
+(or all, if the mistake lacks an answer). The tensors of all mistakes are joined
+into one flat row for each dtype, since most are so small that storing each
+under a name of its own would take more room. Instead of a large tensor, a
+sketch is stored: a few weighted sums of its entries.
 """
 
 from __future__ import annotations
@@ -126,7 +127,16 @@ def _pack_mistake(
 def _pack_prediction(
     value: Value | Sketch, expected: Value | None, rows: dict[str, list[torch.Tensor]]
 ) -> Any:
-    """Describe a mistake's answer in JSON; add its entries to the row of its dtype."""
+    """Describe a mistake's answer in JSON; add its entries to the row of its dtype.
+
+    Args:
+        rows: the lists, by dtype, to which the entries of tensors are added.
+
+    Returns:
+        A text as it is. For a tensor, a list of its dtype and its sizes, or
+        `_AS_EXPECTED` if these are the expected ones. For any other value,
+        ``{"other": type}``.
+    """
     value = _sketch_large(value)
     if isinstance(value, str):
         return value

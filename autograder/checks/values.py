@@ -33,11 +33,11 @@ def is_predicted(result: CaseResult, finding: Finding, variant: str) -> bool:
 
 
 def telling_part(error: str) -> str:
-    """Return the part of an error's description that is compared with that of others.
+    """Return the part of an error's description by which two errors are compared.
 
-    It is the first line, because the others point into the student's code. If that code
-    raised the error itself, it is only the type, since the message may have any
-    wording.
+    It is the first line, because the lines below point into the student's code. If
+    that code raised the error itself, by `raise` or `assert`, it is only the
+    error's type, since the message may have any wording.
     """
     first = error.split("\n")[0]
     return first.partition(":")[0] if is_raised_by_code(error) else first
@@ -84,7 +84,10 @@ def same_tensors(a: object, b: object, atol: float, rtol: float) -> bool:
 def same_values(
     expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
 ) -> bool:
-    """Whether tensors of equal shape agree; NaN, which mistakes give, equals NaN."""
+    """Return whether tensors of equal shape agree within tolerance.
+
+    NaN equals NaN, because the stored answers of a mistake may contain it.
+    """
     alike = expected.dtype == actual.dtype
     if alike and torch.equal(expected, actual):
         return True  # quickly decided, and true of most tensors that are not floats
@@ -121,7 +124,8 @@ def differing(
 ) -> torch.Tensor:
     """Return a boolean mask of the entries in which tensors of equal shape differ.
 
-    Only if ``expected`` holds floats, the tolerances apply, and NaN equals NaN.
+    If ``expected`` holds floats, the tolerances apply, and NaN equals NaN. Other
+    entries must be equal.
     """
     if not expected.is_floating_point():
         return expected != actual

@@ -38,7 +38,14 @@ class WireError(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a message: bytes of header and of tensors, values, dimensions."""
+    """The limits on a message, beyond which it is refused.
+
+    Attributes:
+        header: the bytes of its JSON header.
+        data: the bytes of all its tensors.
+        entries: the number of its values.
+        rank: the number of a tensor's dimensions.
+    """
 
     header: int = 1 << 20
     data: int = 1 << 26
@@ -51,9 +58,10 @@ Wait = Callable[[socket.socket, int], None]
 
 
 def within(seconds: float) -> Wait:
-    """Return a `Wait`, which raises WireError unless a channel is ready by a deadline.
+    """Return a `Wait`: a function that waits until a socket can be read or written.
 
-    The deadline is this many seconds from now, for all uses of the `Wait` together.
+    It raises WireError at its deadline, which is this many seconds from now,
+    however often the function is used.
     """
     deadline = time.monotonic() + seconds
 

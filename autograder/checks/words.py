@@ -1,4 +1,7 @@
-"""Define names and signs that the checks share with other packages, without PyTorch."""
+"""Names of files and variables, and signs, which other packages use as well.
+
+PyTorch is not imported here, so those packages need not import it either.
+"""
 
 # Environment variables, set to "1": demonstrations are left out; or all exercises are
 # solved, so that all demonstrations have to run.

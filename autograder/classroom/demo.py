@@ -29,9 +29,10 @@ def default_units() -> list[Unit]:
 
 
 def run(units: Sequence[Unit], root: Path) -> None:
-    """Run a term in the course folder ``root``, and print a line for each student.
+    """Run the demonstration in the course folder ``root``; print students' points.
 
-    Steps are skipped if nothing has changed since the last run.
+    Units are built and released, a sample class hands in, and its work is graded.
+    What has not changed since the last run is not built or handed in again.
 
     Raises:
         CourseError: a step failed; the text says which, and where its output is.
@@ -74,7 +75,10 @@ def run(units: Sequence[Unit], root: Path) -> None:
 
 
 def _digest() -> str:
-    """A digest of all files from which the build and the sample class are made."""
+    """Return a digest of the Python files in ``autograder`` and ``notebooks``.
+
+    If it has changed since the last run, the demonstration's steps are repeated.
+    """
     code = hashlib.sha256()
     for folder in ("autograder", "notebooks"):
         for path in sorted((ROOT / folder).rglob("*.py")):

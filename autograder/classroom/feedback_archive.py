@@ -27,14 +27,16 @@ _MOODLE = re.compile(r"(?P<head>[^/]+?_\d+)_assignsubmission_[^/]*(?:/.*)?")
 
 
 def write(unit: str, root: Path, folder: Path) -> tuple[tuple[Path, ...], list[str]]:
-    """Write ``UNIT-feedback-LMS.zip`` for each LMS that submissions came from.
+    """Pack an assignment's feedback pages into zips, as `pack` does.
+
+    Their paths are ``FOLDER/UNIT-feedback-LMS.zip``, one for each LMS.
 
     Returns:
-        The paths of the zips, and remarks on pages that are missing or older than the
-        grades.
+        The paths of the zips, and remarks on pages that are missing or older than
+        the grades.
 
     Raises:
-        CourseError: there is no feedback yet, or it cannot be written.
+        CourseError: there is no feedback yet, or a zip cannot be written.
     """
     files, remarks = pages(unit, root)
     if not files:
@@ -44,7 +46,10 @@ def write(unit: str, root: Path, folder: Path) -> tuple[tuple[Path, ...], list[s
 
 
 def pages(unit: str, root: Path) -> tuple[dict[str, Path], list[str]]:
-    """The feedback pages by student, and remarks on missing or outdated ones."""
+    """Map students' ids to their feedback pages; also return remarks on faulty ones.
+
+    A remark is a line about pages that are missing or older than the grades.
+    """
     paths = sorted((root / "feedback").glob(f"*/{unit}/*.html"))
     by_student = {path.parts[-3]: path for path in paths}
     graded = graded_notebooks(unit, root)
@@ -67,17 +72,15 @@ def pages(unit: str, root: Path) -> tuple[dict[str, Path], list[str]]:
 def pack(
     unit: str, root: Path, files: Mapping[str, Path], target: Path, called: str
 ) -> tuple[Path, ...]:
-    """Write a file for each student into zips, one zip for each LMS.
+    """Pack one file for each student into zips, and return the paths of the zips.
 
-    The zips are ``TARGET-canvas.zip``, ``TARGET-moodle.zip`` and, for all other
-    students, ``TARGET-pages.zip``; those without a file are not written.
+    They are ``TARGET-canvas.zip``, ``TARGET-moodle.zip`` and, for all other
+    students, ``TARGET-pages.zip``. No empty zip is written.
 
     Args:
         files: the file of each student, by id.
-        called: the name of each student's file, with its suffix; it gets a prefix.
-
-    Returns:
-        The paths of the zips.
+        called: how each file's name ends, like "02_attention.html". In front of it
+            goes what identifies the student to the LMS.
     """
     notes = collection_log.read(root, unit)
     by_id = {student.id: student for student in students(root)}
@@ -100,7 +103,16 @@ def pack(
 
 
 def name_for(note: Note, student: Student, called: str) -> tuple[str, str]:
-    """Return the suffix of a student's zip, like "canvas", and the name in that zip."""
+    """Choose the zip for a student's file, and the name of the file in that zip.
+
+    Args:
+        note: what the LMS's archive said about the student's submission.
+        called: how the file's name ends.
+
+    Returns:
+        The end of the zip's name: "canvas", "moodle" or "pages"; and the file's
+        name.
+    """
     if note.lms == "Canvas" and (match := _CANVAS.fullmatch(note.origin)):
         return "canvas", f"{match['head']}_{called}"
     if note.lms == "Moodle" and (match := _MOODLE.fullmatch(note.origin)):

@@ -55,7 +55,7 @@ class NothingGradedError(CourseError):
 
 
 def assignments(root: Path) -> list[str]:
-    """All assignments of the course at ``root`` that have a source."""
+    """List the assignments of a course: the folders in ``source/`` with a notebook."""
     return sorted({path.parent.name for path in root.glob("source/*/*.ipynb")})
 
 
@@ -166,7 +166,13 @@ def list_student_ids(root: Path) -> set[str]:
 
 
 def enter_students(root: Path, entered: Iterable[Student]) -> None:
-    """Enter students into the gradebook; raises as `change`."""
+    """Add students to the gradebook, or update those that it has already.
+
+    Fields that are empty in ``entered`` stay as they are in the gradebook.
+
+    Raises:
+        CourseError: the gradebook cannot be written.
+    """
 
     def add(book: Gradebook) -> None:
         for student in entered:

@@ -59,7 +59,8 @@ def environment(root: Path) -> dict[str, str]:
 def run(root: Path) -> int:
     """Open JupyterLab in the student's folder, and return its exit status.
 
-    Jupyter refuses to run as the user root, as in most containers, without a flag.
+    As the user root, which most containers use, Jupyter starts only with the flag
+    ``--allow-root``; it is added if this process belongs to root.
     """
     flags = ["--allow-root"] if os.geteuid() == 0 else []
     command, folder = ["jupyter", "lab", *flags], root / "student"

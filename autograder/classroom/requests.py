@@ -42,12 +42,19 @@ def record_regrade(
     unit: str, root: Path, student: str, exercise: str, statement: str, today: str,
     grade: Callable[[str, Path, str], None] = regrade,
 ) -> Path:  # fmt: skip
-    """Grade an answer again, and record that with the student's statement in a request.
+    """Grade an answer again, and record this and the student's statement in a request.
 
-    Return the request's file.
+    Args:
+        exercise: the exercise's grade id, the end of it ("softmax"), or its number.
+        statement: what the student says, "" for nothing.
+        grade: grades the submission, with the parameters of `regrade`.
+
+    Returns:
+        The path of the request's file.
 
     Raises:
-        CourseError: there is no such submission or exercise, or it could not be graded.
+        CourseError: there is no such submission or exercise, or it could not be
+            graded.
     """
     book = gradebook.read(unit, root)
     book.of(student)  # raises
@@ -60,10 +67,13 @@ def record_regrades(
     unit: str, root: Path, student: str, statements: Mapping[str, str], today: str,
     grade: Callable[[str, Path, str], None] = regrade,
 ) -> None:  # fmt: skip
-    """Grade a submission again, and record that with a student's statements.
+    """Grade a submission again, and record that in a request for each exercise.
+
+    A request holds the student's statement, and the results before and after.
 
     Args:
         statements: what the student says, by the exercise's grade id.
+        grade: grades the submission, with the parameters of `regrade`.
 
     Raises:
         CourseError: there is no such submission, or it could not be graded.

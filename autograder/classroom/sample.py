@@ -52,10 +52,15 @@ def submissions(unit: Unit) -> dict[str, bytes]:
 
 
 def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Codes]:
-    """Write students' code: complete, blank, broken, noisy, or with mistakes.
+    """Write code for most students of the sample class.
+
+    They solve all exercises, or hand in blank, broken, noisy or wrong answers.
 
     Args:
         solved: the solution of each exercise, by the exercise's name.
+
+    Returns:
+        By student, the code of exercises' cells, by the exercise's name.
     """
     middle = exercises[len(exercises) // 2].name
     unfinished = f"{solved[middle]}\n    return ((("
@@ -76,10 +81,10 @@ def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Cod
 
 
 def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Codes:
-    """Solve every exercise, if possible in one of the different styles that it accepts.
+    """Answer every exercise correctly, if possible unlike the course's own solution.
 
     Args:
-        turn: the student's number, which selects the style.
+        turn: the student's number, which selects one of the accepted solutions.
     """
     answers = dict(solved)
     for exercise in exercises:
@@ -140,7 +145,10 @@ def _fill(release: nbformat.NotebookNode, answers: Codes) -> nbformat.NotebookNo
 
 
 def _saved_by_colab(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Save a notebook as Colab does: format 4.0, no cell ids, metadata with a name."""
+    """Change a notebook as if Colab had saved it, and return the same object.
+
+    Colab writes format 4.0, no ids of cells, and metadata with the user's name.
+    """
     notebook.nbformat_minor = 0
     for index, cell in enumerate(notebook.cells):
         cell.pop("id", None)
@@ -164,7 +172,11 @@ def _saved_by_colab(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 def _copied_cell(
     notebook: nbformat.NotebookNode, exercise: Specification
 ) -> nbformat.NotebookNode:
-    """Duplicate one answer cell with its nbgrader metadata, as JupyterLab does it."""
+    """Insert a copy of an exercise's answer cell below it; return the same notebook.
+
+    The copy has the same nbgrader metadata, as it would if a student had made it in
+    JupyterLab.
+    """
     wanted = grade_ids.of_answer(exercise.name)
     for index, cell in enumerate(notebook.cells):
         if cell.metadata.get("nbgrader", {}).get("grade_id") == wanted:

@@ -13,7 +13,12 @@ from autograder.classroom.classbook import Classbook
 
 @dataclass(frozen=True)
 class Delivery:
-    """The outcome of sending: lines to print, and whether none states a problem."""
+    """The outcome of sending grades or feedback to an LMS.
+
+    Attributes:
+        lines: the lines to print.
+        is_complete: whether all went well, so that no line states a problem.
+    """
 
     lines: tuple[str, ...]
     is_complete: bool

@@ -62,10 +62,10 @@ def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool
 
 
 def _comparison(unit: str, root: Path) -> Callable[[Set[str], Path], bool]:
-    """Return a function that says whether a folder still holds the notebooks graded.
+    """Return a function that says whether a student's folder holds what was graded.
 
-    Its arguments are the ids recorded for the graded notebooks, and the folder. Earlier
-    versions recorded no ids; without any, it returns True.
+    Its arguments are the ids that grading recorded for the notebooks, and the
+    folder. If no ids were recorded, as in earlier versions, it returns True.
     """
     paths = sorted((root / "release" / unit).glob("*.ipynb"))
     released = {path.stem: notebooks.read(path) for path in paths}

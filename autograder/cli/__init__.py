@@ -35,9 +35,11 @@ something needs a look, and 2 if the command line is wrong."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command, and return its exit status, as `_STATUS` explains.
+    """Run a command, and return its exit status.
 
-    After Ctrl-C or a broken pipe, it is 128 plus the number of the signal.
+    The status is 0 if all is well, 1 if something needs a look, and 2 if the
+    command is used wrongly. After Ctrl-C or a broken pipe, it is 128 plus the
+    signal's number.
 
     Raises:
         SystemExit: the command line cannot be parsed, or asks for help.

@@ -30,7 +30,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that reports wrong usage in one line, with a reference to --help."""
 
     def refuse_unknown(self, arguments: Sequence[str]) -> NoReturn:
-        """End with a line on arguments that a command does not have."""
+        """End with a usage error about arguments that a command does not accept."""
         word = arguments[0].partition("=")[0]
         suggestion = _suggest(word, self._option_string_actions)
         self.error(f"unrecognized arguments: {' '.join(arguments)}{suggestion}")
@@ -51,10 +51,12 @@ def _suggest(word: str, choices: Iterable[str]) -> str:
 
 
 def option(name: str, text: str | None, metavar: Any = None, **keywords: Any) -> Option:
-    """Describe an argument of a command.
+    """Describe an argument of a command, as the name and keywords of ``add_argument``.
 
     Args:
+        name: like "--output", or like "unit" for a positional argument.
         text: its help.
+        metavar: the word for its value in the help.
         keywords: further arguments of ``add_argument``.
     """
     return name, {"help": text, "metavar": metavar, **keywords}
@@ -108,7 +110,11 @@ class CommandSet:
     def command(
         self, name: str, text: str, *options: Option
     ) -> Callable[[Command], Command]:
-        """Register the decorated function, which returns an exit status."""
+        """Register the decorated function as a command; ``text`` is for its help.
+
+        It is called with the parsed options, and returns an exit status. ``options``
+        are the command's arguments, from `option` and `flag`.
+        """
 
         def register(run: Command) -> Command:
             self._commands.append((name, text, options, run))
@@ -119,9 +125,11 @@ class CommandSet:
     def graded(
         self, name: str, text: str, *options: Option
     ) -> Callable[[OnUnit], OnUnit]:
-        """Register the decorated function as a command on a unit that was graded.
+        """Register the decorated function as a command on an assignment of a course.
 
-        The function is called with the assignment, the course folder and the options.
+        It gets the arguments UNIT and ``--course``. The function is called with the
+        full name of the assignment, the course folder and the parsed options, and
+        returns an exit status.
         """
 
         def register(run: OnUnit) -> OnUnit:

@@ -25,14 +25,17 @@ Outcome = tuple[list[str], list[str], list[str]]
 def build_units(units: Sequence[Unit], options: Namespace) -> None:
     """Build units in the chosen edition, and print in their order what has changed.
 
+    The edition decides which exercises are given, so that the notebook contains
+    their solutions. A unit with faults does not stop the others.
+
     Args:
         options: the values of ``--edition``, ``--given`` and, if there is one,
             ``--jobs``.
 
     Raises:
-        CourseError: with the faults of all units; one in a unit stops no other.
-        UsageError: the number of jobs is negative, or there is no such edition, or no
-            such exercise to give.
+        CourseError: some units have faults; the message lists all of them.
+        UsageError: the number of jobs is negative, or there is no such edition, or
+            no exercise of a name in ``--given``.
     """
     from autograder.authoring.translations import install
     from autograder.grading.workers.parallel import usable_cores
@@ -62,7 +65,10 @@ def build_units(units: Sequence[Unit], options: Namespace) -> None:
 def _build_in_processes(
     units: Sequence[Unit], edition: tuple[str, str], jobs: int
 ) -> Iterator[Outcome]:
-    """Build units, ``jobs`` of them at once, and yield their outcomes in order."""
+    """Build units, ``jobs`` of them at once, and yield their outcomes in order.
+
+    ``edition`` holds the last two arguments of `_build`.
+    """
     from autograder.authoring.course import changes_solutions
 
     is_verbose = logging.getLogger("autograder").isEnabledFor(logging.DEBUG)
@@ -110,6 +116,9 @@ def _build(unit: Unit, edition_name: str, given: str) -> Outcome:
     Args:
         edition_name: "full", "short", or "" for the edition that was built last.
         given: more exercises to give, separated by commas.
+
+    Returns:
+        Lines to print to stdout, lines for stderr, and the unit's faults.
     """
     from autograder.authoring import edition
     from autograder.authoring.course import build

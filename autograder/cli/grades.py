@@ -70,7 +70,10 @@ def _report(options: Namespace) -> int:
     option("student", "an id or a name", "STUDENT"),
 )  # fmt: skip
 def _show(unit: str, root: Path, options: Namespace) -> int:
-    """Print one student's results; 1 if newer work of theirs is not graded."""
+    """Print one student's results.
+
+    Returns 1 if the student has handed in newer work that is not graded, else 0.
+    """
     from autograder.classroom import gradebook, one_student, ungraded
 
     book = gradebook.read(unit, root)
@@ -96,7 +99,10 @@ def _show(unit: str, root: Path, options: Namespace) -> int:
     option("--output", "default: reports/", "PATH", type=Path),
 )  # fmt: skip
 def _grades(unit: str, root: Path, options: Namespace) -> int:
-    """Write the grades of a unit to a file, or send them; 1 if any are missing."""
+    """Write the grades of a unit to a file, or send them to an LMS.
+
+    Returns 1 if some grades are missing or cannot be sent, else 0.
+    """
     from autograder.classroom import exports, gradebook, ungraded
     from autograder.course import sheet
 
@@ -196,7 +202,10 @@ def _regrade(unit: str, root: Path, options: Namespace) -> int:
     option("--html", "also write a page, for an appeal", "FILE", type=Path),
 )  # fmt: skip
 def _replay(unit: str, root: Path, options: Namespace) -> int:
-    """Grade one answer again and explain the result; 1 if it differs from before."""
+    """Grade one answer again, and explain the result.
+
+    Returns 0 if the points are those that were recorded before, else 1.
+    """
     from autograder.classroom import replay
 
     explanation = replay.explain(unit, root, options.student, options.exercise)

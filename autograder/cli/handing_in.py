@@ -1,4 +1,4 @@
-"""Commands before and during grading: collect work, extend deadlines, solutions."""
+"""Commands to collect submissions, extend deadlines, and write solutions."""
 
 from __future__ import annotations
 
@@ -97,7 +97,10 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
            "TIME", default=""),
 )  # fmt: skip
 def _extend(unit: str, root: Path, options: Namespace) -> int:
-    """Grant extensions, then list all of the unit's; 1 if a student is unknown."""
+    """Grant extensions of a unit's deadline, then list all extensions of the unit.
+
+    Returns 1 if a student is unknown, else 0.
+    """
     from autograder.classroom import gradebook
     from autograder.grading.dates import in_words
     from autograder.grading.gradebook import extensions

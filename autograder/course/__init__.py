@@ -62,7 +62,10 @@ class Unit:
 
     @property
     def folder(self) -> Path:
-        """The unit's folder in the course's package: manifest, exercises and probes."""
+        """The unit's folder in the course's package: manifest, exercises and probes.
+
+        A probe is code of the course that calls a student's function to check it.
+        """
         return self.package / self.name
 
 

@@ -58,11 +58,14 @@ def refuse_full(*folders: Path) -> None:
 
 
 def require_access(*paths: Path) -> None:
-    """Check that this account may use paths that exist, and create the others.
+    """Check that this account may read and write paths, or create missing ones.
+
+    For a missing path, the nearest parent that exists is checked; nothing is
+    created.
 
     Raises:
-        CourseError: a path cannot be read or written, or a folder not entered; the
-            message names the owner, and what to do.
+        CourseError: a path cannot be read or written, or a folder cannot be
+            entered; the message names the owner, and what to do.
     """
     for path in map(_existing_part, paths):
         needed = os.R_OK | os.W_OK | (os.X_OK if path.is_dir() else 0)

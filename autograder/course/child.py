@@ -1,4 +1,4 @@
-"""Start child processes: their environment, memory limit, and end with the parent."""
+"""Start child processes, limit a process's memory, and end it with its parent."""
 
 from __future__ import annotations
 

@@ -51,9 +51,10 @@ def refuse() -> None:
 
 
 def warn(ours: Path) -> None:
-    """Warn once if nbgrader finds no configuration but that of the environment.
+    """Warn once if nbgrader finds no configuration but that of the Python environment.
 
-    nbgrader itself warns only if it finds no configuration at all.
+    Without the course's own nbgrader_config.py, nbgrader has no sandbox for
+    students' code. nbgrader itself warns only if it finds no configuration at all.
 
     Args:
         ours: the configuration of the environment, which nbgrader always finds.

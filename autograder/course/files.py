@@ -66,10 +66,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def replace_folder(place: Path, part: Path, keep: Path | None = None) -> None:
-    """Move the folder ``part`` to ``place``, and then remove the folder that was there.
+    """Move the folder ``part`` to ``place``, and remove the folder that was there.
 
-    That one is first renamed to ``.NAME.old``, where it is left if the machine stops
-    before the move is complete.
+    The old folder is first renamed to ``.NAME.old``. It keeps this name if the
+    machine stops before the new folder is in place.
 
     Args:
         keep: the path to which the old folder is moved, if it is to be kept.

@@ -188,12 +188,13 @@ def language(root: Path = ROOT) -> str:
 def wording(text: str, root: Path = ROOT) -> Wording:
     """Choose the `Wording` of a .py notebook's ``text``, by the exercises' headings.
 
-    The headings may be in the course's language or in English, because the checks may
-    be translated before the notebooks are. Without any, it is the course's language.
+    The headings may be in the course's language or in English, because the checks
+    may be translated before the notebooks are. If there are no headings, the
+    wording is that of the course's language.
 
     Raises:
-        CourseError: `WORDINGS` lacks the course's language, and no heading is English;
-            or as `language`.
+        CourseError: the setting of the language is invalid; or `WORDINGS` lacks
+            this language, and no heading is English.
     """
     name = language(root)
     for code in (name, ENGLISH):

@@ -52,14 +52,18 @@ _TABLES: Mapping[str, tuple[tuple[str, ...], Any]] = {
 class Manifest:
     """The settings of a unit in its ``unit.toml``; all file paths are absolute.
 
-    The short path uses nothing outside itself: a student who solves exactly its
-    exercises can earn all their points, and all demonstrations run except those of
-    ``beyond``.
-
-    ``keys`` maps an exercise to earlier exercises whose solutions give its answer away.
-    When grading repeats the check of the exercise with the course's solutions in place
-    of failed answers, a key is replaced only if the student has at least half of its
-    points.
+    Attributes:
+        path: the exercises of the short path, a selection for students with less
+            time. A student who solves only these can earn all of their points.
+        beyond: the demonstrations in the notebook that need other exercises, too.
+        limits: limits on grading, by name, such as ``timeout``.
+        handed_in: by name, the course's own versions of files that students hand in
+            with the notebook.
+        ships: files that students get in addition to the package.
+        keys: by exercise, earlier exercises whose solutions give its answer away.
+            Grading may repeat a check with the course's solutions in place of
+            failed answers to earlier exercises. It uses the solution of a key only
+            if the student has at least half of the key's points.
     """
 
     summary: str = ""

@@ -66,9 +66,9 @@ def _stop_alike() -> None:
 
 
 def _log_there(stream: TextIO) -> None:
-    """Set this stream in the handlers of all named loggers that have no stream.
+    """Let the handlers of named loggers that have no stream write to this one.
 
-    A handler has none if stderr was closed when the handler was made.
+    A handler has no stream if stderr was closed when the handler was made.
     """
     for name in logging.root.manager.loggerDict:
         for handler in logging.getLogger(name).handlers:

@@ -16,13 +16,16 @@ def bars(
     most: float | None = None,
     log: bool = False,
 ) -> None:
-    """Draw a bar for each value, the first at the bottom.
+    """Draw a horizontal bar for each value, the first one at the bottom.
 
     Args:
+        named: the values, by the label of the bar.
         form: the format of the values' text.
         colours: one colour for all bars, or one for each.
-        most: the end of the axis; by default, there is room for the values' text.
-        log: whether the axis is logarithmic, for positive values of many magnitudes.
+        most: the end of a linear axis; by default, there is room for the values'
+            text.
+        log: whether the axis is logarithmic, for positive values of many
+            magnitudes.
     """
     from matplotlib.ticker import NullLocator
 

@@ -119,11 +119,11 @@ def steps(
     """Write the HTML of drawings that a reader moves through, each with a sentence.
 
     Args:
-        sentences: the sentence of each drawing, by the label of the drawing's button.
+        sentences: the sentence of each drawing, by the label of its button.
         opened: the index of the drawing that is shown first.
-        areas: for each drawing, an area of all drawings, which shows this one while the
-            mouse is over it, and selects it on a click: left edge, top edge, width and
-            height, relative to the size of a drawing.
+        areas: for each drawing, an area of all drawings: the mouse over it shows
+            this one, and a click selects it. An area is its left edge, top edge,
+            width and height, relative to the size of a drawing.
     """
     name = _name(*frames)
     rules, buttons, live_frames, pictures = _RULES + _STEP_RULES, "", "", ""
@@ -158,9 +158,10 @@ def steps(
 
 
 def _shared_words(labels: Sequence[str]) -> str:
-    """Return the words with which all labels begin, to be shown once, before them.
+    """Return the words with which all labels begin, to be shown once before them.
 
-    The labels "step 0" and "step 100" share "step"; of each, a word remains.
+    The labels "step 0" and "step 100" share "step". The last word of a label is
+    never shared, so that something is left for its button.
     """
     if len(labels) < 2:
         return ""

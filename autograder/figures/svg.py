@@ -87,11 +87,11 @@ def _short_tag(match: re.Match[str]) -> str:
 def _around(figure: Any) -> Iterator[Any]:
     """Yield the parts of a figure that are drawn on the page's background.
 
-    That may be light or dark, so `as_svg` recolours any of these parts that are black.
-
-    These are the figure's texts and, of its axes, the titles, labels, ticks, frames and
-    legends, whose own frames are made transparent. In axes without an image, they
-    include the lines if there are no filled shapes, and the texts that are not on one.
+    The page may be light or dark, so `as_svg` recolours any of these parts that are
+    black. They are the figure's texts and, for each of its axes, the titles,
+    labels, ticks, frames and legends (whose own frames are made transparent). Axes
+    without an image add the texts that are not on a filled shape, and, if they have
+    no such shape, the lines.
     """
     yield from figure.texts
     for axes in figure.axes:

@@ -1,6 +1,7 @@
-"""Grading: the classes that nbgrader is set up with.
+"""Grading: the classes with which ``nbgrader_config.py`` sets nbgrader up.
 
-This package is trusted. Students' code runs in sandboxes, in processes of their own.
+This package is trusted. Students' code runs in sandboxes, in separate
+processes.
 """
 
 import autograder.course  # noqa: F401  (before nbformat: see there)

@@ -1,8 +1,9 @@
-"""A version of ``nbgrader collect`` that no submission can stop, imitate or backdate.
+"""A version of ``nbgrader collect`` that hand-ins can neither stop nor deceive.
 
-Everything in the exchange was put there by students' own processes: the folder's name,
-the ``timestamp.txt`` in it, links to files that only graders can read. So only the
-operating system is trusted: on who owns a file, and on when it was last changed.
+Everything in the exchange was put there by students' own processes: the
+folder's name, the ``timestamp.txt`` in it, links to files that only graders can
+read. So only the operating system is trusted: on who owns a file, and on when
+it was last changed.
 """
 
 from __future__ import annotations
@@ -55,18 +56,19 @@ class HandedIn:
 class CourseCollect(ExchangeCollect):  # type: ignore[misc]
     """nbgrader's ``collect`` for a class that is not trusted.
 
-    - A folder that says it is from a student, but belongs to another account, is left
-      out (``check_owner``; only a warning in nbgrader). So is a name that cannot be
-      read, which stops nbgrader for the whole class.
-    - Links and devices are left out, and files that are not the student's own: nbgrader
-      follows a link to the solution and collects that.
-    - The time is the one in the folder's name, unless something was changed later:
-      then it is the time of that change. It is written to ``timestamp.txt``.
-    - An earlier submission is removed only once the new one is complete.
+    - A folder that says it is from a student, but belongs to another account, is
+      left out (``check_owner``; nbgrader only warns of it). So is one that names no
+      student, or one whose name begins with a dot or is not printable.
+    - Links and devices are left out, and files that are not the student's own.
+      nbgrader would follow a link to the solution and collect that.
+    - The time is the one in the folder's name if the last change was then, or up to
+      a minute later. Otherwise, or if it cannot be read (which stops nbgrader), it
+      is the time of that change. It is written to ``timestamp.txt``.
+    - An earlier submission is replaced only once the new one is complete.
     """
 
     def init_src(self) -> None:
-        """Choose one submission for each student."""
+        """Choose which submission to collect from each student, for ``src_records``."""
         inbound = Path(self.root) / self.coursedir.course_id / "inbound"
         if not os.access(inbound, os.R_OK | os.X_OK):
             self.fail(
@@ -211,7 +213,11 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         return True
 
     def _take(self, handed_in: HandedIn, folder: Path) -> None:
-        """Copy a submission; it replaces the earlier one, or is kept as an appeal."""
+        """Copy a submission, in place of the student's earlier one in ``folder``.
+
+        If it only adds requests for a regrade (appeals), it is kept beside the earlier
+        submission, which stays.
+        """
         part = folder.with_name(f".{folder.name}.part")
         shutil.rmtree(part, ignore_errors=True)
         try:
@@ -228,7 +234,11 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             shutil.rmtree(part, ignore_errors=True)
 
     def _copy(self, handed_in: HandedIn, part: Path) -> None:
-        """Copy a submission's files, and write the time that counts beside them."""
+        """Copy a submission's files into the new folder ``part``.
+
+        The time that counts is written beside them, to ``timestamp.txt``: that of the
+        submission, or a later one if a file was changed while it was copied.
+        """
         part.mkdir(parents=True)
         left_out, changed = copy(
             handed_in.path, part, self.coursedir.ignore,

@@ -1,11 +1,12 @@
-"""A version of ``nbgrader autograde`` that never loses a submission or stops at one.
+"""A version of ``nbgrader autograde`` that never loses or stops at a submission.
 
-This is the command; docs/architecture.md shows a submission's way from here on.
+This module runs the command and calls the modules that do its steps, which
+docs/architecture.md describes.
 
-The order makes ``kill -9`` harmless: the gradebook's transaction first, then, as the
-last step and in one rename, the notebook in ``autograded/``. A run skips a submission
-only if the digest in that notebook is that of the current files and the gradebook still
-holds its scores.
+The order of the steps makes ``kill -9`` harmless: the gradebook's transaction
+comes first, and then, as the last step and in one rename, the notebook in
+``autograded/``. A run skips a submission only if the digest in that notebook is
+that of the current files and the gradebook still holds its scores.
 """
 
 from __future__ import annotations
@@ -49,11 +50,12 @@ from autograder.sandbox import client, logs
 
 
 class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
-    """nbgrader's ``Autograde``, with its own way to read submissions and store results.
+    """nbgrader's ``Autograde``, with its own way to read hand-ins and store results.
 
-    ``autograde_preprocessors`` is one list, as in nbgrader. Those before the first
-    ``SaveAutoGrades`` or ``AssignLatePenalties`` are run by ``grade``, without a
-    gradebook; the others record a notebook's results, in one transaction.
+    The setting ``autograde_preprocessors`` is one list, as in nbgrader. Those
+    before the first ``SaveAutoGrades`` or ``AssignLatePenalties`` grade a notebook
+    without a gradebook (see `grade.grade`). The others record its results in one
+    transaction.
     """
 
     sanitize_preprocessors = List(
@@ -84,10 +86,13 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
     _book: GradebookHandle
 
     def init_notebooks(self) -> None:
-        """Find the submissions, whatever they contain.
+        """Find the folders of all submissions to grade, without looking into them.
+
+        Submissions that a collection was replacing when it was interrupted are
+        restored.
 
         Raises:
-            NbGraderException: there are none.
+            NbGraderException: there are none, or the course's folder is not usable.
         """
         try:
             refuse_path(Path(self.coursedir.root))
@@ -227,7 +232,12 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         return str(self.coursedir.assignment_id)
 
     def _load_course(self) -> None:
-        """Read the course, and check that the gradebook knows it; see `read_course`."""
+        """Read the assignment, and add it to the gradebook if that lacks it.
+
+        Raises:
+            CourseError: as `read_course`; or gradebook, source and checks do not agree
+                on the cells and their points.
+        """
         self._course = self.read_course()
         notebooks = self._course.notebooks
         self._book.use(lambda book: register(book, self._unit, notebooks, self.config))

@@ -87,7 +87,10 @@ def find_due_date(coursedir: CourseDirectory) -> datetime.datetime | None:
 
 
 def own_due_date(submission: api.SubmittedAssignment) -> datetime.datetime | None:
-    """A submission's deadline, with its extension and the grace; None without one."""
+    """Return a submission's deadline, with extension and grace period.
+
+    The result is in UTC without zone; None if the assignment has no due date.
+    """
     due: datetime.datetime | None = submission.assignment.duedate
     return last_moment(due, submission.extension) if due else None
 
@@ -113,7 +116,10 @@ def _parse_utc(time: object) -> Any:
 
 
 def _refusing(start: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Wrap an app's `start`, so that it refuses a due date that cannot be read."""
+    """Make the `start` of ``nbgrader db assignment add`` refuse unreadable due dates.
+
+    The wrapped `start` also refuses a gradebook that this account may not write.
+    """
 
     def checked_start(app: Any) -> None:
         try:

@@ -65,11 +65,15 @@ class JudgedExecute(SandboxedExecute, Stage):
     _secret = b""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
-        """Run all cells; verdicts go to the run's metadata and the cells.
+        """Run all cells of a submission, and store the judge's verdicts on its checks.
+
+        They become the outputs of the check cells, and part of the run's metadata.
 
         Raises:
-            GradingInfrastructureError: a fault of ours, or of the machine.
+            GradingInfrastructureError: a fault of the grader, or of the machine.
             RefusedError: the files beside the notebook take too much room.
+            CourseError: this machine has no sandbox to run it in, the judge does not
+                start, or the course's secret cannot be read.
         """
         assignment = resources["nbgrader"]["assignment"]
         self.apply_unit_limits(assignment)
@@ -110,7 +114,11 @@ class JudgedExecute(SandboxedExecute, Stage):
     def preprocess_cell(
         self, cell: NotebookNode, resources: Resources, index: int
     ) -> Processed:
-        """Run one cell; in place of a judged check, the judge asks questions."""
+        """Run one cell; if it is a check, let the judge ask questions instead.
+
+        After the last cell, if ``carry_errors`` is set, failed checks are repeated with
+        the course's solutions of the failed exercises that they build on.
+        """
         if index > self._last:
             return cell, resources
         if check := check_cell(cell):
@@ -123,7 +131,7 @@ class JudgedExecute(SandboxedExecute, Stage):
 
     @property
     def _last(self) -> int:
-        """The index of the last cell that runs."""
+        """The index of the last cell that runs: the check to explain, or the end."""
         marks = [c.metadata.get("nbgrader", {}).get("grade_id") for c in self.nb.cells]
         explained = self.explained
         return marks.index(explained) if explained in marks else len(marks) - 1
@@ -151,7 +159,7 @@ class JudgedExecute(SandboxedExecute, Stage):
 
     @classmethod
     def warmable(cls, config: Config) -> Warmable:
-        """The server that starts sandboxes, which can be preloaded."""
+        """Return a handle on the server that starts sandboxes, to preload it."""
         return _SandboxServer(cls(config=config).level)
 
 

@@ -1,4 +1,4 @@
-"""Grade one notebook: rebuild it, run it, and have its checks decided."""
+"""Grade one notebook: put the answers into the course's own notebook and run it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ log = logging.getLogger(__name__)
 
 
 def grade(task: Task) -> Graded:
-    """Rebuild and run one notebook, without using the gradebook.
+    """Grade one notebook, without using the gradebook.
 
-    A preprocessor may raise ``RefusedError``: the submission then counts zero, with
-    that reason. Any other exception is a fault of the grader or of the machine, and is
-    not caught.
+    The student's answers are put into the course's own notebook, and then the
+    preprocessors run it and have its checks decided. A preprocessor may raise
+    ``RefusedError``: the submission then counts zero, with that reason. Any other
+    exception is a fault of the grader or of the machine, and is not caught.
     """
     started = time.monotonic()
     with logs.about(f"{task.student}/{task.assignment}"):

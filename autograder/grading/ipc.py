@@ -59,11 +59,11 @@ class Connection:
             raise ConnectionLostError("the other process is gone") from error
 
     def receive(self, seconds: float) -> tuple[Message, list[int]]:
-        """Receive a message and its descriptors within some seconds.
+        """Receive a message and its file descriptors within some seconds.
 
         Raises:
-            ConnectionLostError: no complete and valid message came; descriptors that
-                came with it are closed.
+            ConnectionLostError: no complete and valid message came. Any descriptors
+                that came are closed.
         """
         deadline = time.monotonic() + seconds
         descriptors: list[int] = []

@@ -9,7 +9,7 @@ from autograder.grading.intake import SizeLimits
 
 
 class LimitedIntake(Configurable):
-    """The settings ``largest_...`` and ``most_files`` of classes that take hand-ins."""
+    """A base class with the settings of size limits, for classes that take hand-ins."""
 
     largest_notebook = Integer(
         SizeLimits.notebook,

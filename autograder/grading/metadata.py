@@ -56,7 +56,7 @@ class GradingMetadata:
 
     @classmethod
     def of(cls, notebook: Mapping[str, Any]) -> GradingMetadata:
-        """Read the metadata in a notebook: nbformat's, or plain JSON values.
+        """Read a notebook's grading metadata; it may be nbformat's or plain JSON.
 
         Raises:
             LookupError, TypeError, AttributeError: it is not a notebook, or its

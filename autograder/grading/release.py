@@ -1,7 +1,10 @@
-"""Replace a release only by a complete one, in ``generate_assignment`` and ``release``.
+"""Replace the students' version of an assignment only once a new one is complete.
 
-nbgrader's own ``--force`` removes the old release first, so that any later failure
-leaves students and graders without one.
+nbgrader's ``generate_assignment`` and ``release_assignment`` with ``--force``
+remove the old release first, so that any later failure leaves students and
+graders without one. The subclasses here write the new release beside the old
+one, and then replace it. Feedback pages are also made here, with checks before
+nbgrader removes an old page.
 """
 
 from __future__ import annotations
@@ -40,9 +43,11 @@ PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 
 
 class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
-    """nbgrader's converter, which makes a release beside the old one first.
+    """nbgrader's converter that makes a release, the students' version of notebooks.
 
-    A release that already exists is added to the gradebook, if it is missing there.
+    It makes the release in a temporary folder beside the old one, and then replaces
+    that. A release that already exists is added to the gradebook if it is missing
+    there.
     """
 
     _beside = False  # whether paths are in the folder of the unfinished release
@@ -54,7 +59,12 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         return [CourseCells if stage is SaveCells else stage for stage in stages]
 
     def init_notebooks(self) -> None:
-        """Find the notebooks. Raises NbGraderException: the path cannot be read."""
+        """Find the notebooks.
+
+        Raises:
+            NbGraderException: the path of the course is too long, or has characters
+                that nbgrader misreads.
+        """
         _refuse_path(self)
         super().init_notebooks()
 
@@ -87,9 +97,9 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
             raise NbGraderException(self._refused)
 
     def _places(self, assignment_id: str, student_id: str) -> tuple[Path, Path]:
-        """The folder of a release, and the one beside it in which it is made.
+        """Return the folder of a release, and the temporary one in which it is made.
 
-        From then on, nbgrader writes into the second one.
+        This also makes nbgrader write into the temporary folder from then on.
         """
         self._beside = False
         release = Path(self._format_dest(assignment_id, student_id))
@@ -167,7 +177,12 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
     """
 
     def init_notebooks(self) -> None:
-        """Find the notebooks. Raises NbGraderException: the course cannot be read."""
+        """Find the notebooks.
+
+        Raises:
+            NbGraderException: graded notebooks cannot be read, or nbgrader cannot use
+                the path of the course.
+        """
         _refuse_path(self)
         graded = Path(self.coursedir.format_path(self._input_directory, ".", "."))
         with _report_errors(self):
@@ -238,7 +253,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
             )
 
     def _log_missing_page(self, student: str, reason: str) -> None:
-        """Log why a student gets no new page."""
+        """Log why a student gets no new page, and remember that one is missing."""
         self.log.error("%s: no new page: %s", student, reason)
         self._missed.append(student)
 
@@ -280,7 +295,10 @@ def _refuse_path(converter: BaseConverter) -> None:
 
 @contextlib.contextmanager
 def _report_errors(converter: BaseConverter) -> Iterator[None]:
-    """Log an error in one line, and end as nbgrader's commands do."""
+    """Turn a CourseError in a ``with`` block into a log line and an NbGraderException.
+
+    nbgrader's commands then end without a traceback.
+    """
     try:
         yield
     except CourseError as error:

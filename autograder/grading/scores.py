@@ -164,7 +164,7 @@ def _partial_credit(text: object, points: float) -> float:
 
 
 class _BeyondLateDays(BasePlugin):  # type: ignore[misc]
-    """A late policy that ignores the first ``free`` seconds."""
+    """Wraps a late policy, and hides the first ``free`` seconds of lateness from it."""
 
     policy = Instance(BasePlugin)
     free = Float()

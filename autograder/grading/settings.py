@@ -1,4 +1,7 @@
-"""Convert ``nbgrader_config.py`` to names and plain values, for another process."""
+"""Convert the settings of ``nbgrader_config.py`` for other processes, as JSON.
+
+Misspelt names of settings are found here, too.
+"""
 
 from __future__ import annotations
 
@@ -65,13 +68,13 @@ def _below(kind: type[Configurable]) -> Iterator[type[Configurable]]:
 
 
 def as_plain(preprocessors: Sequence[Preprocessor], config: Config) -> dict[str, Any]:
-    """Return the sections of a configuration, with values that JSON can hold.
+    """Convert a configuration to plain JSON values, section by section.
 
-    A section with a different kind of value is left out, unless it belongs to one of
-    these preprocessors or their base classes.
+    A section with a value that cannot be converted is left out, unless it belongs
+    to one of these preprocessors or their base classes.
 
     Raises:
-        CourseError: a section of these preprocessors has a different kind of value.
+        CourseError: a section of these preprocessors has such a value.
     """
     wanted = {
         base.__name__ for kind in preprocessors for base in load_class(kind).__mro__

@@ -36,14 +36,17 @@ class Task:
         release: the students' notebook, as text.
         submission: the student's notebook, as bytes; None if none was found.
         files: the files beside it while it runs, relative path -> bytes.
-        refused: why it cannot be graded, if that is known before.
         folder: where the files are laid out while it runs; removed afterwards.
+        repairs: what was corrected in the submission so far.
+        refused: why it cannot be graded, if that is known before.
         preprocessors: classes or dotted names, to be run in this order.
         secret: the course's secret, which seeds random inputs.
         id: identifies the submission, in every reply and every verdict.
-        final: whether there is no second try, when the machine is calmer.
+        final: whether this is the last try. If not, a failure that may be due to a
+            busy machine is tried again later.
         digest: of all that the result depends on.
-        keys: by exercise, the keys to cells that extras score (`extra_cells`).
+        keys: by exercise, the data with which extras (optional packages) score some
+            cells (see `extra_cells`).
     """
 
     student: str

@@ -32,7 +32,7 @@ class Stage:
 
     @classmethod
     def warmable(cls, config: Config) -> Warmable | None:
-        """A handle on the process that graders with these settings share, or None."""
+        """Return a handle on the graders' shared process, or None if none is needed."""
         return None
 
     @classmethod

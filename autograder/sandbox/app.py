@@ -51,11 +51,11 @@ class _MainThread(NamedTuple):
 
 
 class SandboxedKernelApp(IPKernelApp):
-    """A kernel that is prepared first, and then connected to given sockets.
+    """ipykernel's application, which is first prepared and later connected to sockets.
 
-    Its supervisor interrupts it, ends it, and knows whether it is alive, so it has no
-    heartbeat. It has no debugger either: that would reach the shell by its path, which
-    is not in the sandbox.
+    Its supervisor interrupts it, ends it, and knows whether it is alive, so it has
+    no heartbeat. It has no debugger either, because that would look for the
+    kernel's socket under a path that does not exist in the sandbox.
     """
 
     kernel_class = Type(SparingKernel)
@@ -98,10 +98,12 @@ class SandboxedKernelApp(IPKernelApp):
         self, connection: Mapping[str, Any], sockets: Mapping[int, int],
         arguments: Sequence[str],
     ) -> None:  # fmt: skip
-        """Connect the kernel to sockets that are already bound, under a new identity.
+        """Connect the prepared kernel to sockets, under a new identity.
 
-        `connection` is the content of a connection file; `sockets` are descriptors by
-        its ports; `arguments` are additional ones for ipykernel.
+        Args:
+            connection: the content of a Jupyter connection file.
+            sockets: by port in this file, the descriptor of a socket that is bound.
+            arguments: additional command-line arguments of ipykernel.
         """
         if options := [argument for argument in arguments if argument not in ARGUMENTS]:
             self.parse_command_line(options)

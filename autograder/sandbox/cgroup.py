@@ -28,7 +28,12 @@ _END_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The files that tell where control groups are: the system's, or a test's."""
+    """Finds the place for sandboxes' groups among the control groups of the machine.
+
+    Attributes:
+        mounts: the file that says where control groups are mounted.
+        membership: the file that says which group this process is in.
+    """
 
     mounts: Path = Path("/proc/self/mountinfo")
     membership: Path = Path("/proc/self/cgroup")
@@ -125,8 +130,9 @@ def _sweep(folder: Path) -> None:
 class Group:
     """The control group of one sandbox.
 
-    Its memory limit is `memory_mb` of the policy, with a spare quarter, plus `disk_mb`,
-    as the sandbox's disk is in memory, too. Raises OSError.
+    Its memory limit is a quarter more than `memory_mb` of the policy, plus
+    `disk_mb`, because the sandbox's disk is in memory, too. Raises OSError if it
+    cannot be made.
     """
 
     def __init__(self, place: Path, name: str, policy: Policy) -> None:

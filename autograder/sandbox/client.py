@@ -1,4 +1,8 @@
-"""The trusted side: starts the warm server when needed and asks it for sandboxes."""
+"""The trusted side of sandboxes: it starts the warm server and requests kernels.
+
+The warm server (`fork_server.py`) imports what notebooks need, once, so that
+kernels can be forked.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Keep matplotlib's list of installed fonts, which would take each server long to make.
+"""Copy matplotlib's list of installed fonts to a sandbox server, and back.
 
-To make it, matplotlib opens each font that is installed. A server has settings of its
-own, so that an account's settings cannot affect figures; it would find no list there.
+To make this list, matplotlib opens each font, which takes a long time. A server
+would have to make it again, because it has a cache folder of its own, so that
+an account's settings cannot affect figures.
 """
 
 from __future__ import annotations

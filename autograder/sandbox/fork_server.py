@@ -118,7 +118,7 @@ class Server:
         self.branches: dict[tuple[str, ...], socket.socket] = {}
 
     def serve(self) -> None:
-        """Pass on each connection once its request has come; end with `lifeline`."""
+        """Pass on connections once their requests come, until `lifeline` closes."""
         while True:
             doors: list[socket.socket | int]
             doors = [self.listener, self.lifeline, *self.clients]

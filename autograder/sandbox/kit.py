@@ -55,12 +55,13 @@ def packages() -> dict[Path, tuple[str, ...]]:
 
 @functools.cache
 def find_courses() -> dict[Path, tuple[str, ...]]:
-    """Map folders of installed courses and graders to their paths that sandboxes get.
+    """Find installed courses and engines; map their folders to what sandboxes may see.
 
-    Everything else in these folders, such as solutions, is hidden (`list_hidden`). The
-    folders of installed packages are searched, also for other copies of the running
-    course and of the grader. A package is a course if it has the running one's name, or
-    contains a unit's manifest, or exercises and solutions.
+    The values are paths relative to each folder. Everything else there, such as
+    solutions, is hidden (`list_hidden`). All folders of installed packages are
+    searched, because there may be other copies of the running course and engine. A
+    package is a course if it has the running one's name, or contains a unit's
+    manifest, or exercises and solutions.
     """
     prefixes = (sys.prefix, sys.base_prefix, "/usr", "/usr/local")
     sites = [site for p in prefixes for name in _SITES for site in Path(p).glob(name)]

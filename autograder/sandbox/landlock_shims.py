@@ -1,8 +1,9 @@
-"""Replacements for what a sandbox without own mounts and sockets (``landlock``) lacks.
+"""Replace parts of Python and PyTorch that do not work at the level ``landlock``.
 
-The host's /dev/shm is shared by everybody, so the sandbox may not use it: semaphores
-are pipes, shared memory is files in its own folder, and tensors are sent to other
-processes by value.
+There, a sandbox has no mounts of its own, and it may neither create ordinary
+sockets nor use the host's /dev/shm, which everybody shares. So semaphores are
+pipes, shared memory is files in the sandbox's own folder, and tensors are sent
+to other processes by value.
 """
 
 from __future__ import annotations

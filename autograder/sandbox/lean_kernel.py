@@ -1,8 +1,8 @@
-"""An IPython kernel without the work that only other clients than ours would need.
+"""An IPython kernel without work that a sandbox's only client does not need.
 
 A sandbox lives for some forty cells and as many checks, each of which takes
-milliseconds: what ipykernel does in addition for each of them is half of the cost of a
-correct submission.
+milliseconds. What ipykernel does in addition for each of them is half of the
+cost of a correct submission.
 """
 
 from __future__ import annotations
@@ -214,7 +214,10 @@ class SparingKernel(IPythonKernel):
         return ""
 
     def takes_more(self) -> bool:
-        """Whether the next message may be handled before the event loop has turned."""
+        """Return whether the next message may be handled at once.
+
+        It must wait while the kernel skips the messages that were sent before an error.
+        """
         return not self._aborting
 
     def _publish_execute_input(self, *_: object) -> None:

@@ -52,16 +52,26 @@ class Budget:
 
 
 def usual_budget(cpu: float) -> Budget:
-    """A budget of CPU seconds, and of twice as many in all for code that sleeps."""
+    """Return a budget of ``cpu`` seconds of CPU time, and twice as many on the clock.
+
+    The limit on the clock is for code that sleeps.
+    """
     return Budget(cpu, 2.0 * cpu)
 
 
 class Meter:
-    """Measures one sandbox; `look` must be called at least every `LOOK_SECONDS`.
+    """Measures a sandbox's CPU time, and the time in which it could have worked.
+
+    `look` takes the measurements; call it every `LOOK_SECONDS` or sooner.
 
     Args:
         supervisor: the process id of its supervisor. If there is no sandbox (None),
-            only the clock is measured, and it never stands still.
+            only the clock is measured.
+
+    Attributes:
+        cpu: seconds of CPU time since the sandbox was started.
+        clock: seconds since the meter was made, without those in ``lost``.
+        lost: seconds in which the sandbox was kept from working.
     """
 
     def __init__(self, supervisor: int | None):

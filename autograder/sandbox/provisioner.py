@@ -67,9 +67,10 @@ class SandboxProvisioner(LocalProvisioner):
         return self._sandbox.supervisor if self._sandbox else None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        """Choose sockets in a private folder, not ports; open the judge's channel.
+        """Prepare the start of a kernel: read its policy and open the judge's channel.
 
-        Outside Linux there are no sandboxes, but plain kernels if the policy allows it.
+        The kernel's sockets get paths in a private folder instead of ports. Outside
+        Linux there are no sandboxes, but plain kernels if the policy allows it.
         """
         if self.sandbox_policy:
             self.policy = Policy.from_json(self.sandbox_policy)

@@ -17,9 +17,11 @@ _ANYTHING = select.POLLIN | select.POLLHUP | select.POLLERR
 
 
 class Door(NamedTuple):
-    """Where the client connects (outer), and where the kernel listens (inner).
+    """The paths of two sockets that a relay connects.
 
-    `drops`: whether messages of the kernel that are too large are dropped.
+    A client connects to `outer`, and the kernel listens at `inner`. `drops` is
+    whether messages of the kernel that are too large are dropped; if not, they end
+    the sandbox.
     """
 
     outer: str
@@ -117,7 +119,10 @@ class Relay:
             lane.source.close()
 
     def _await(self, pair: tuple[_Lane, _Lane]) -> None:
-        """Wait for each lane's source, or for its target if something is unsent."""
+        """Choose the events of a connection for which `turn` waits next.
+
+        Nothing more is read from an end until all that it has sent has been passed on.
+        """
         for lane, opposite in (pair, pair[::-1]):
             reads = 0 if lane.waiting else select.POLLIN
             writes = select.POLLOUT if opposite.waiting else 0

@@ -1,8 +1,8 @@
-"""Test each denial with a dishonest notebook's attacks, in a throw-away sandbox.
+"""Test that a sandbox denies what it must, by attacks that a notebook could make.
 
-`failures(level)` builds a sandbox exactly as a kernel gets it and reports what it can
-do but should not, and what it cannot do but should. `probe` returns the strongest level
-at which nothing is reported.
+`failures(level)` builds a throw-away sandbox exactly as a kernel gets it and
+reports what code in it can do but should not, and what it cannot do but should.
+`probe` returns the strongest level of confinement at which nothing is reported.
 """
 
 from __future__ import annotations

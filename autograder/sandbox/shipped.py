@@ -1,7 +1,9 @@
-"""Keep the warm server from importing what does not ship to students.
+"""Keep the warm server from importing code that students do not get.
 
-Every sandbox can read what the server has imported. A probe of one unit that imports
-too much must fail by itself, and not keep other units from being graded.
+Sandboxes are forks of the warm server, so student code can read whatever it has
+imported. While it imports the units' modules, an import of a module of the
+engine or a course that is not in the student kit (such as a solution) raises an
+error, and only the unit that needs this module cannot be graded.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ from autograder.sandbox import kit
 
 @contextlib.contextmanager
 def only_shipped_imports() -> Iterator[None]:
-    """Make imports of what does not ship fail, in a ``with`` block."""
+    """Refuse imports of engine and course files in a ``with`` block.
+
+    ImportError is raised unless `ships` allows the file.
+    """
     guard = _OnlyShipped()
     sys.meta_path.insert(0, guard)
     try:
@@ -30,12 +35,19 @@ def only_shipped_imports() -> Iterator[None]:
 
 
 def ships(file: Path) -> bool:
-    """Whether a file of the engine or a course may be imported by the warm server."""
+    """Return whether the warm server may import a file of the engine or of a course.
+
+    It may import what students get, and the engine's ``sandbox`` folder.
+    """
     return any(map(file.is_relative_to, _folders()))
 
 
 def describe(error: Exception) -> str:
-    """Describe an import's error, with the line of a shipped file that raised it."""
+    """Return an import error's message, and where a file that ships has raised it.
+
+    The place is the innermost line of the traceback that is in such a file, as in
+    "(course/unit/probes/steps.py, line 3)"; it is left out if there is none.
+    """
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
         if ships(path) and not path.is_relative_to(ENGINE / "sandbox"):
@@ -45,14 +57,15 @@ def describe(error: Exception) -> str:
 
 
 class _OnlyShipped(importlib.abc.MetaPathFinder):
-    """An import finder, asked before all others, that refuses what does not ship."""
+    """A finder, asked first, that refuses engine and course modules not shipped."""
 
     def find_spec(self, name: str, *_: object) -> None:
-        """Raise ImportError for a module of engine or course that does not ship.
+        """Raise ImportError for a module of the engine or a course that does not ship.
 
-        For all others, and for the engine's ``sandbox``, of which the server itself is
-        made, None is returned, so that the usual finders are asked. A package is
-        allowed if anything in it ships, because that could not be imported otherwise.
+        For every other module, return None, so that Python asks its usual finders. This
+        includes the engine's ``sandbox``, of which the server itself is made, and
+        packages of which only some modules ship, because Python has to import a package
+        before the modules in it.
         """
         first, *inner = name.split(".")
         package = next((path for path in kit.packages() if path.name == first), None)
@@ -70,5 +83,5 @@ def _package_of(path: Path) -> Path:
 
 @functools.cache
 def _folders() -> tuple[Path, ...]:
-    """The files and folders from which the warm server may import."""
+    """Return the paths in the student kit, and the engine's ``sandbox`` folder."""
     return (ENGINE / "sandbox", *map(Path, kit.kit_paths()))

@@ -1,6 +1,7 @@
-"""A sandbox's folder on the disk: its size, the room that is left, and its removal.
+"""A sandbox's folder on disk: its size, the room that is left, and its removal.
 
-A student may nest folders deeper than paths can be long, or than Python can recurse.
+Student code may nest folders more deeply than a path can be long, or than
+Python can recurse.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ class NoRoomError(ConfinementError):
 
 
 def tree_size(folder: Path, most: int) -> tuple[int, int]:
-    """Bytes on disk and number of entries below `folder`; the count stops above `most`.
+    """Return the bytes on disk and the number of entries below `folder`.
 
-    Raises OSError for a folder that cannot be read: it may have been closed, or nested
-    too deep, to hide its size.
+    Counting stops soon after `most` entries, so both numbers are then too small.
+    Raises OSError if a folder cannot be read: student code may have closed it, or
+    nested it too deeply, in order to hide its size.
     """
     size = count = 0
     waiting = [str(folder)]
@@ -45,9 +47,10 @@ def tree_size(folder: Path, most: int) -> tuple[int, int]:
 
 
 def lacks_room(folder: Path, needed: int) -> bool:
-    """Whether a folder's disk has no room for `needed` bytes, or for 100 files.
+    """Return whether a folder's disk has no room for `needed` bytes, or for 100 files.
 
-    The file system does not tell what a quota leaves, so a little is written, too.
+    Because the file system does not report what a disk quota leaves, 64 KB are also
+    written as a test.
     """
     try:
         disk = os.statvfs(folder)
@@ -85,7 +88,11 @@ def remove_tree(folder: Path) -> None:
 
 
 def _empty(top: int) -> None:
-    """Empty a folder; nested folders are moved to the top, and come last."""
+    """Remove everything in the folder whose descriptor is `top`.
+
+    Each folder below it is first moved directly into it, and removed once it is
+    empty.
+    """
     raised: list[str] = []
     _clear(top, top, raised)
     for name in raised:  # grows meanwhile
@@ -99,7 +106,11 @@ def _empty(top: int) -> None:
 
 
 def _clear(folder: int, top: int, raised: list[str]) -> None:
-    """Remove a folder's files; move its folders to `top`, and list them in `raised`."""
+    """Remove the files in `folder`, and move the folders in it to the folder `top`.
+
+    Both are descriptors. The moved folders get random names, which are appended to
+    `raised`. What cannot be removed or moved is left.
+    """
     for entry in _entries(folder):
         with contextlib.suppress(OSError):
             if entry.is_dir(follow_symlinks=False):

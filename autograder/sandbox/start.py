@@ -127,7 +127,12 @@ def _run_kernel(plan: Plan, keep: list[int]) -> None:
 
 
 def _become_cold(plan: Plan, keep: list[int], variables: dict[str, str]) -> None:
-    """Replace this process by bubblewrap with a fresh interpreter inside."""
+    """Replace this process with bubblewrap, with a fresh interpreter for the kernel.
+
+    This is a cold start, in which nothing is reused that the server has imported.
+    `keep` are the descriptors that `_run_kernel` keeps open, and `variables` is the
+    kernel's environment.
+    """
     *listeners, _, status = keep
     for fd in keep:
         os.set_inheritable(fd, True)
@@ -153,10 +158,10 @@ def _close_all_but(keep: list[int]) -> None:
 
 
 def _freshen(seed: str) -> None:
-    """Seed a forked kernel, and reset what depends on the server or earlier sandboxes.
+    """Seed a forked kernel's random generators, and reset the state it has inherited.
 
-    That is the state of the garbage collector and of imports, the arguments of the
-    command line, and the temporary folder.
+    Garbage collection, the caches of imports, the command-line arguments and the
+    temporary folder must not depend on the server or on earlier sandboxes.
     """
     inside.seed_generators(seed)
     gc.collect()  # so that the next one does not depend on earlier sandboxes

@@ -1,4 +1,8 @@
-"""The modules that the warm server imports, for all kernels or on demand."""
+"""The names of the modules that the warm server imports before it forks kernels.
+
+`WARM` are imported for all notebooks, `ON_DEMAND` only for those whose code
+seems to need them.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,11 @@ ON_DEMAND = {
 
 
 def select_on_demand(cells: Iterable[str]) -> list[str]:
-    """Select the modules of `ON_DEMAND` that cells need, by the words in their code."""
+    """Select the modules of `ON_DEMAND` that a notebook's code seems to need.
+
+    `cells` are the source texts of its cells. A module is selected if the word that
+    stands for it in `ON_DEMAND`, such as "optim", occurs in one of them.
+    """
     words = {word for cell in cells for word in re.findall(r"\w+", cell)}
     names = [m for word, modules in ON_DEMAND.items() if word in words for m in modules]
     return list(dict.fromkeys(names))

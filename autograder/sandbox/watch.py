@@ -75,7 +75,11 @@ class Watchdog:
                 self._check_limits()
 
     def _obey(self, message: bytes) -> None:
-        """Pass on a signal of the client, or kill the sandbox if the client is gone."""
+        """Pass on the signal that the client has sent, or kill the sandbox.
+
+        `message` is JSON with the number of a "signal", or empty if the client is gone.
+        The sandbox is killed if the client is gone, or has sent SIGKILL or SIGTERM.
+        """
         number = json.loads(message)["signal"] if message else signal.SIGKILL
         if number in (signal.SIGKILL, signal.SIGTERM):
             self._kill(EndReason.KILLED)
@@ -85,11 +89,11 @@ class Watchdog:
     def _check_limits(self) -> None:
         """Kill the sandbox if it exceeds a limit on CPU time, memory or disk space.
 
-        Memory is checked only without a control group, which would limit it itself.
-        Disk space is checked only if the sandbox writes to the host's disk; it is also
-        killed if that has too little room left. Before the checks, `share_fairly` slows
-        down busy threads, and the system is told to kill the sandbox's processes first
-        if memory runs out.
+        Memory is checked only if no control group limits it already. Disk space is
+        checked only if the sandbox writes to the host's disk; the sandbox is then also
+        killed if that disk has too little room left. Before the checks, `share_fairly`
+        slows down busy threads, and the system is told to kill the sandbox's processes
+        first if memory runs out.
         """
         self.next_look = time.monotonic() + WATCH_SECONDS
         pids = list(descendants(os.getpid()))
@@ -108,9 +112,9 @@ class Watchdog:
     def _holds_too_much(self, pids: list[int]) -> bool:
         """Return whether the sandbox holds more memory than its policy allows.
 
-        This includes the system's page tables and socket buffers for its processes. The
-        limit has a spare quarter, and what the sandbox got from the warm server is
-        added to it.
+        Page tables and socket buffers, which the system keeps for its processes, count
+        as well. The limit is the policy's limit plus a quarter, plus what the sandbox
+        held before it ran student code, which it has from the warm server.
         """
         used_mb = total_mb(pids, self.policy.memory_mb, self.mapped_mb)
         return used_mb > self.policy.memory_mb * 1.25 + self.warm_mb
@@ -137,7 +141,11 @@ class Watchdog:
         return EndReason.HOST_DISK if lacks_room(self.room.slot, needed) else None
 
     def _kill(self, reason: EndReason, explanation: str = "") -> None:
-        """Kill the sandbox; the first reason counts."""
+        """Kill the sandbox, and store the reason if it is the first one.
+
+        The CPU time of its processes is measured first, while they can still be found.
+        An `explanation` takes the place of the reason's own words.
+        """
         if self.ended is None:
             self.ended, self.explanation = reason, explanation or reason
         self.cpu = cpu_seconds(descendants(os.getpid()))
@@ -186,7 +194,11 @@ def _raise_oom_score(pids: list[int]) -> None:
 
 
 def _reap_others(sandbox: int) -> None:
-    """Collect daemonised grandchildren, but leave the kernel's end to `wait4`."""
+    """Collect child processes that have ended, but not the sandbox's first process.
+
+    Orphaned processes of a sandbox become children of this process. The first one,
+    whose id is `sandbox`, is left to `wait4`, which returns what it has used.
+    """
     while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
         if ended.si_pid == sandbox:
             return

@@ -29,13 +29,13 @@ def recover_with_cache(
     beam: int = 1,
     alpha: float = 1.0,
 ) -> list[str]:
-    """Recover the target text of each source with a model.
+    """Return the text that a Transformer recovers from each damaged source text.
 
     Args:
-        smallest_margins: None, or a number for each source. Greedy decoding lowers it
-            in place to the smallest difference between the best and the second-best
-            logit over the tokens of the text; beam search leaves it unchanged. A caller
-            can thus find the texts that rounding might change.
+        smallest_margins: None, or a number for each source. Greedy decoding lowers
+            it in place to the smallest difference between the best and the
+            second-best logit over the tokens of the text; beam search leaves it
+            unchanged. A caller can thus find the texts that rounding might change.
         beam, alpha: see `beam_search`; a beam of 1 is greedy.
     """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]
@@ -190,7 +190,10 @@ class _Steps:
         return logits[:, 0]
 
     def _replace_sublayers(self, n: int, layer: Any) -> tuple[Branch, ...]:
-        """Functions for the three sublayers of layer n; two attend with cached keys."""
+        """Return functions for layer n's sublayers; the two attentions use the caches.
+
+        Each of the three maps (b, 1, d_model) to the same shape.
+        """
 
         def attend(x: Tensor) -> Tensor:
             """Self-attention from the newest position; extends the cache."""
@@ -219,7 +222,11 @@ class _Steps:
 
 
 def _run_layer(layer: Any, x: Tensor, branches: tuple[Branch, ...]) -> Tensor:
-    """The output of a decoder layer with replaced sublayers; also runs its hooks."""
+    """Compute the output of a decoder layer whose three sublayers are replaced.
+
+    ``branches`` are the functions that replace them, in their order. The layer's
+    own norms, residual connections and forward hooks are applied.
+    """
     before = x
     norms = (layer.norm1, layer.norm2, layer.norm3)
     for branch, norm in zip(branches, norms, strict=True):
@@ -246,7 +253,7 @@ def _split_heads(x: Tensor, num_heads: int) -> Tensor:
 def _attend(
     attention: Any, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor
 ) -> Tensor:
-    """The output of an attention layer for queries of x, and cached keys and values."""
+    """Compute an attention layer's output from x and from cached keys and values."""
     q = _split_heads(attention.w_q(x), attention.num_heads)  # (b, h, 1, d_k)
     mixed = F.scaled_dot_product_attention(q, *keys_values, attn_mask=mask)
     output: Tensor = attention.w_o(mixed.transpose(1, 2).flatten(2))  # (b, 1, d_model)

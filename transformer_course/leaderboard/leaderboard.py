@@ -1,7 +1,9 @@
-"""The class's leaderboards of recovered texts, one for each corpus and level.
+"""The class's leaderboards of models that recover texts, by corpus and level.
 
-Grading measures every model on newly drawn sentences and stores the scores with the
-verdict. Only students who set LEADERBOARD_NAME appear, under the name they chose.
+The level says how much was removed from the texts; a student's own corpus has a
+single board. Grading measures every model on newly drawn sentences, and stores
+the scores in the graded notebook. Only students who set LEADERBOARD_NAME
+appear, under the name they chose.
 """
 
 from __future__ import annotations

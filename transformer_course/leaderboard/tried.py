@@ -1,8 +1,9 @@
-"""What a class has tried in its projects, and which changes helped, from their logs.
+"""A summary of what a class has tried in its projects, and of what helped.
 
-A log is a student's file, so it is untrusted, and its numbers are only what the student
-measured. Each student counts once for each change, with the median of their runs, and
-only with their first `_MOST` changes.
+It is computed from the logs of training runs that students hand in. Logs are
+untrusted, and their numbers are only what the students measured. Each student
+counts once for each change, with the median of their runs, and only with their
+first `_MOST` changes.
 """
 
 from __future__ import annotations
@@ -33,7 +34,15 @@ _LEFT, _WIDTH = 360, 400  # position and length of the axis in the picture
 
 @dataclass(frozen=True)
 class TriedChange:
-    """A change of one setting in a task, and each student's difference in BLEU."""
+    """A change of one setting in a task, and each student's difference in BLEU.
+
+    Args:
+        name: the change, such as "num_heads: 4 → 8".
+        task: the corpus and the level of the texts, as in "embedded, level 2", or
+            "own corpora".
+        differences: for each student who tried the change, the BLEU that it gained,
+            and the ends of the 95% interval.
+    """
 
     name: str
     task: str

@@ -1,4 +1,8 @@
-"""Which words a model recovered: recall by ability, and the words in colour."""
+"""Measure and show which words of damaged sentences a model has recovered.
+
+`recall` computes the share of recovered words for each ability, such as
+restoring punctuation; `coloured` marks the words of outputs in HTML.
+"""
 
 from __future__ import annotations
 

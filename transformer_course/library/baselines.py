@@ -1,4 +1,4 @@
-"""Baselines: copying, one rule, and inserting what was most frequent in training."""
+"""Baselines that recover a sentence by copying, by a rule, or by what is frequent."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ def rule(source: str) -> str:
 
 
 class Insertion:
-    """Insert between two words the text that was most often between them in training.
+    """A baseline that inserts between words what was most often there in training.
 
     A pair of words that training did not contain gets the text that was most often
-    before the second word. Each word is written in its most frequent form. Because the
-    baseline sees no more than two neighbouring words, better context can beat it.
+    before the second word. Each word is written in its most frequent form. Because
+    the baseline sees no more than two neighbouring words, better context can beat
+    it.
     """
 
     def __init__(self, pairs: Iterable[Pair]):
@@ -37,7 +38,10 @@ class Insertion:
             self._learn(source.split(), target)
 
     def _learn(self, words: list[str], target: str) -> None:
-        """Count what a target has between the source's words, and their forms in it."""
+        """Count the texts between a source's words in its target, and the words' forms.
+
+        Counting stops at the first word that the target has only in another form.
+        """
         position, lower = 0, target.lower()
         before = EDGE
         for word in words:
@@ -55,11 +59,7 @@ class Insertion:
         self._gaps[following][gap] += 1
 
     def __call__(self, source: str) -> str:
-        """Write each word, and each gap between words, as was most common in training.
-
-        A gap is what training targets have between two words that follow each other in
-        the source or, if the pair is new, before the second one.
-        """
+        """Return the sentence that is recovered from a source."""
         words, text = source.split(), ""
         for previous, following in zip([EDGE, *words], [*words, EDGE], strict=True):
             gaps = self._gaps.get((previous, following)) or self._gaps.get(following)

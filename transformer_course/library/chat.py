@@ -89,12 +89,14 @@ def answer(
 
 
 def filled(*labels: str) -> dict[str, Function]:
-    """Map slots to those functions of the student's earlier notebooks that fill them.
+    """Collect a student's functions that can replace parts of the chat model.
 
     Args:
-        labels: labels of units, like "01_positional_encoding". If a notebook is missing
-            or a function is unsolved, its slot is left out, so that the course's
-            function is used.
+        labels: labels of units, like "01_positional_encoding". If a notebook is
+            missing or a function is unsolved, the course's function is used.
+
+    Returns:
+        The functions by their names in `chat_model.Slots`.
     """
     slots: dict[str, Function] = {}
     for label in labels:

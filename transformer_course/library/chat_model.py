@@ -99,7 +99,7 @@ def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]
 
 @dataclass(frozen=True)
 class Slots:
-    """The functions that the model consists of.
+    """The functions that the model consists of, each of which can be replaced.
 
     ``segment(word, merges)`` splits a word into pieces; if it is None, the model's
     tokenizer does.
@@ -167,7 +167,10 @@ class ChatModel(nn.Module):
         return logits
 
     def attend(self, i: int, visible: Tensor, x: Tensor) -> Tensor:
-        """The attention layer of block i; keeps the shape `(B, L, d_model)`."""
+        """Apply the attention layer of block i to x; keep the shape `(B, L, d_model)`.
+
+        ``visible`` is the mask, `(L, L)`.
+        """
         slots = self.slots
         to_q, to_k, to_v, to_output = (
             self.weights[f"blk.{i}.attn_{name}.weight"]

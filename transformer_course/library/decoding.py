@@ -22,12 +22,12 @@ def recover(
     decode: Decode,
     batch_size: int = 32,
 ) -> list[str]:
-    """Recover the target text of each source with a model.
+    """Return the text that a model recovers from each damaged source text.
 
     Args:
         decode: maps the model and source ids (B, Ls) to ids of the targets (B, L).
-        batch_size: decoding a batch lasts until its longest text is finished, so on a
-            CPU small batches of sources of similar length are faster.
+        batch_size: decoding a batch lasts until its longest text is finished, so on
+            a CPU small batches of sources of similar length are faster.
     """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))  # little padding

@@ -1,7 +1,8 @@
-"""Small models of published architectures, with logits computed by transformers.
+"""Small models of published architectures, with which notebooks compare their own.
 
-``python assets/likeness.py`` draws random weights and lets the package transformers
-compute the logits. The file stores both, so a comparison does not need the package.
+``python assets/likeness.py`` draws random weights, lets the package
+transformers compute the logits, and stores both, so that a comparison does not
+need the package.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def stored(kind: str) -> Likeness:
 
 
 def transformers_logits(kind: str) -> Tensor | None:
-    """Compute the logits with the package transformers; None if it is not installed."""
+    """Compute a stored model's logits with transformers; None if that is missing."""
     try:
         import transformers
     except ImportError:

@@ -46,9 +46,10 @@ class LearnedPositions(nn.Module):
 
 
 class Restorer(nn.Module):
-    """Unit 4's Transformer, pre-norm, with one embedding for source, target and output.
+    """Unit 4's pre-norm Transformer; source, target and output share one embedding.
 
-    It maps ids to logits, and makes its masks from the padding (id 0).
+    It maps ids to logits, and makes its masks from the padding (id 0). ``parts`` is
+    the module that defines `Transformer`.
     """
 
     def __init__(self, sizes: Sizes, parts: ModuleType):

@@ -1,4 +1,8 @@
-"""Tenses: a deed's verb with its auxiliaries, and its particle."""
+"""Verb phrases of the embedded corpus: the verb of a deed in each of the tenses.
+
+A deed is the content of a clause. If its verb has a particle, such as "for" in
+"look for", the particle follows the verb.
+"""
 
 from __future__ import annotations
 

@@ -43,7 +43,10 @@ class WordTokenizer:
 
     @classmethod
     def learn(cls, texts: Iterable[str], min_freq: int = 2) -> WordTokenizer:
-        """A tokenizer of pieces that occur at least min_freq times, by frequency."""
+        """Make a tokenizer of the pieces that occur at least min_freq times in texts.
+
+        The most frequent pieces get the lowest ids.
+        """
         counts = Counter(piece for text in texts for piece in pieces(text))
         frequent = (piece for piece, count in counts.items() if count >= min_freq)
         return cls(sorted(frequent, key=lambda piece: (-counts[piece], piece)))

@@ -1,4 +1,8 @@
-"""The vocabulary of the embedded corpus: nouns, verbs and topics of lexicon.txt."""
+"""The vocabulary of the course's generated corpus, and rules to inflect its words.
+
+The file lexicon.txt lists nouns and verbs by topic, and lists.txt has names,
+cities and other short lists.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,11 @@ LEXICON = Path(__file__).with_name("lexicon.txt")
 
 
 def lists(file: str) -> dict[str, list[str]]:
-    """Map the name of each word list in a file of this module's folder to its words."""
+    """Read a file of word lists, and map the name of each list to its words.
+
+    The file is in this module's folder. Each line is one list, such as
+    "days: Monday Tuesday"; lines that start with "#" are comments.
+    """
     lines = LEXICON.with_name(file).read_text(encoding="utf-8").splitlines()
     pairs = (line.split(": ") for line in lines if not line.startswith("#"))
     return {name: words.split() for name, words in pairs}
@@ -33,9 +41,11 @@ MORE |= dict(pair.split("/") for pair in LISTS["short"])
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun, with adjectives and remarks that fit it.
+    """A noun of lexicon.txt, with the adjectives and remarks that fit it.
 
-    ``mark`` holds those characters of `MARKS` that the noun has in lexicon.txt.
+    ``remarks`` are predicates, such as "too sweet" in "The cake is too sweet."
+    ``mark`` contains the noun's characters from `MARKS`, such as "*" for a noun
+    that is uncountable.
     """
 
     word: str
@@ -57,11 +67,12 @@ class Noun:
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb's forms and the nouns that can be its objects.
+    """A verb's forms, and what may follow it in a generated sentence.
 
-    ``particle`` follows the verb ("look" + "for"); ``manner`` may follow the object.
-    ``kind`` is "do", "pro" (done by professionals) or "mis" (a mishap). A ``placeless``
-    verb gets no place.
+    ``objects`` are the nouns on which it can act. ``particle`` follows the verb
+    ("look" + "for"), and ``manner``, such as "with a smile", may follow the object.
+    ``kind`` is "do", "pro" (done only by the people of the topic, such as a cook)
+    or "mis" (a mishap). A ``placeless`` verb gets none of the topic's places.
     """
 
     base: str
@@ -91,8 +102,9 @@ class Verb:
 class Topic:
     """An area of life, such as a kitchen, with its people, places, things and actions.
 
-    ``because`` are reasons, ``acts`` verbs without an object, ``gifts`` nouns that can
-    be given or sold, and ``scenes`` things and places for "there is" sentences.
+    ``nouns`` maps the name of a group, such as "pastry", to its nouns. ``because``
+    are reasons, ``acts`` verbs without an object, ``gifts`` nouns that can be given
+    or sold, and ``scenes`` things and places for "there is" sentences.
     """
 
     name: str
@@ -153,7 +165,7 @@ def _read_line(topic: Topic, kind: str, name: str, text: str) -> None:
 
 
 def _parse_nouns(text: str) -> tuple[Noun, ...]:
-    """Parse "nouns | adjectives | remarks", which all of the nouns share."""
+    """Parse "nouns | adjectives | remarks", where all nouns share the other two."""
     words, adjectives_text, remarks_text = (part.strip() for part in text.split("|"))
     adjectives = tuple(adjectives_text.split(", "))
     remarks = tuple(remarks_text.split("; "))
@@ -170,7 +182,10 @@ def _parse_noun(
 
 
 def _parse_verb(topic: Topic, forms: str, text: str, kind: str) -> Verb:
-    """Parse a verb's forms, and "objects | manner"; "!" marks a placeless verb."""
+    """Parse a verb of lexicon.txt: its forms, and the text "objects | manner".
+
+    A manner that starts with "!" makes the verb placeless (see `Verb`).
+    """
     objects, _, manner = (part.strip() for part in text.partition("|"))
     return replace(
         _parse_forms(forms), objects=_find_nouns(topic, objects.split()),
@@ -187,7 +202,10 @@ def _parse_forms(text: str) -> Verb:
 
 
 def _find_nouns(topic: Topic, names: list[str]) -> tuple[Noun, ...]:
-    """Look up nouns by the names of groups of nouns, or by the nouns themselves."""
+    """Return the topic's nouns for these names, each of a group or of one noun.
+
+    For example, "pastry" stands for all nouns of this group, and "goat" for itself.
+    """
     single = {noun.word: (noun,) for noun in topic.all_nouns}
     return tuple(
         noun for name in names for noun in topic.nouns.get(name) or single[name]

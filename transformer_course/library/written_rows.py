@@ -1,4 +1,7 @@
-"""Decoded rows of ids in a normal form, so that equal texts have equal rows."""
+"""Functions that remove the meaningless differences between rows of decoded ids.
+
+Two rows with the same text may differ in what follows EOS, and in padding.
+"""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ def _compute_probability(expected: Answers, actual: Answers) -> float:
     counts as 0 %.
 
     Raises:
-        RejectedAnswerError: according to ``actual["likelihood"]``, a description of the
-            model's behaviour, later bytes influence earlier logits.
+        RejectedAnswerError: ``actual["likelihood"]``, which describes the model's
+            behaviour, says that a later byte changes earlier logits.
     """
     if actual["likelihood"] == "the future moves the present":
         raise RejectedAnswerError("0: a later byte changes earlier logits")

@@ -24,7 +24,11 @@ _TELLING, _SHARE = 30, 0.72
 
 
 def errors(texts: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
-    """Map the index of each incorrect text, as a string for JSON, to that text."""
+    """Map the index of each text that differs from the wanted one to that text.
+
+    The indices are strings, because JSON allows no other keys. Texts beyond the end
+    of ``wanted`` are ignored.
+    """
     rows = enumerate(zip(texts, wanted, strict=False))
     return {str(i): text for i, (text, right) in rows if text != right}
 

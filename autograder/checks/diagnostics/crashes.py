@@ -12,11 +12,15 @@ from autograder.checks.language import translatable
 
 @dataclass(frozen=True)
 class Crash:
-    """A kind of error, recognised by its first line, and what to say about it.
+    """A kind of error, and what to say to a student whose code causes it.
 
-    ``line`` is a pattern for that line; its named groups fill ``message``, and must be
-    the same in all cases. ``in_student_code`` says whether a line of the student's must
-    have raised the error (True), must not have (False), or may have (None).
+    Args:
+        line: a regular expression for the first line of the error. Its named groups
+            fill the fields of ``message``, and must match the same text in all
+            cases.
+        message, asks: the message to show, and a question that helps.
+        in_student_code: whether a line of the student's must have raised the error
+            (True), must not have raised it (False), or may have raised it (None).
     """
 
     line: str

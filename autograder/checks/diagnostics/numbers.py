@@ -221,9 +221,10 @@ def _is_plus(offset: float, a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 def _tell_apart(values: Sequence[torch.Tensor]) -> bool:
-    """Return whether there are at least three different numbers, and all are finite.
+    """Return whether tensors hold at least three different numbers, all finite.
 
-    Fewer could follow a rule by chance.
+    With fewer, a factor or a constant might relate them to the right ones by
+    chance.
     """
     flat = torch.cat([value.double().flatten() for value in values])
     return len(flat.unique()) > 2 and bool(flat.isfinite().all())

@@ -80,7 +80,11 @@ def first_shared_symptom(wrong: Sequence[CaseResult]) -> Sign:
 
 
 def _is_main(finding: Finding, result: CaseResult) -> bool:
-    """Whether a finding is about a result that no other wrong result explains."""
+    """Return whether a finding is about a result that no other one explains.
+
+    Gradients and minor aspects are not results. An answer called "... of NAME" is
+    taken to be explained if the answer NAME is wrong as well.
+    """
     if is_gradient(finding) or result.case.aspect_of(finding.name) in MINOR:
         return False
     names = [f.name for f in result.findings if f.problem and f.name]
@@ -224,7 +228,11 @@ def _no_numbers(wrong: Wrong) -> Sign:
 
 
 def _of_a_test(wrong: Wrong) -> Sign:
-    """Recognise a student's test that only errs by accepting faulty objects."""
+    """Recognise a test, written by the student, that accepts some faulty objects.
+
+    It must not err in any other way, such as by rejecting a correct object. This is
+    for exercises that ask for a test, whose answers are "accepted" and "rejected".
+    """
     pairs = {(f.expected, f.actual) for f in faults(wrong)}
     if not pairs or pairs - {("rejected", word) for word in ("accepted", SOMETIMES)}:
         return None

@@ -109,7 +109,11 @@ def _reaches_too_far(wrong: Wrong) -> Sign:
 
 
 def _only_a_trace(wrong: Wrong) -> Sign:
-    """Recognise right results of code that changes something it should not change."""
+    """Recognise code that is right in all but one way: it changes what it should not.
+
+    It may change its input, or something else whose state the probe reports after
+    the call (`AFTERWARDS`).
+    """
     problems = faults(wrong)
     if not all(f.name.endswith(AFTERWARDS) for f in problems):
         return None

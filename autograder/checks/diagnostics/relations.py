@@ -149,7 +149,7 @@ def _some_are_right(results: Sequence[CaseResult]) -> Sign:
 
 
 def _shows_both(result: CaseResult, right: Sequence[str]) -> bool:
-    """Whether a case has one of the right results beside a wrong one."""
+    """Whether a case has a wrong result, and also one of the results in ``right``."""
     wrong = [f for f in result.findings if f.problem and _is_result(result, f)]
     return bool(wrong) and any(f.name in right for f in result.findings)
 
@@ -157,10 +157,13 @@ def _shows_both(result: CaseResult, right: Sequence[str]) -> bool:
 def _names(
     results: Sequence[CaseResult], belongs: Callable[[str], bool]
 ) -> dict[str, set[str]]:
-    """Map results whose ``problem`` passes ``belongs`` to their expected values.
+    """Collect the results whose ``problem`` passes a test, with their expected values.
 
-    Results are given by name, and values as texts: of a tensor, its first entries. A
-    result with several different values is unlikely to be right by chance.
+    These are texts, by the name of the result; of a tensor, only the first entries.
+    A result with many different ones is unlikely to be right by chance.
+
+    Args:
+        belongs: the test of ``problem``, which is "" for a right result.
     """
     names: dict[str, set[str]] = {}
     for result in results:

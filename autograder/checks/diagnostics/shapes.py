@@ -1,4 +1,8 @@
-"""Recognise symptoms in the shape of one answer, from all cases where it is wrong."""
+"""Signs: functions that recognise what is wrong with the shape of an answer.
+
+Each takes the findings on one answer from all cases in which it is wrong, and
+returns an observation and a question for the student, or None.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +24,21 @@ Shapes = list[tuple[Shape, Shape]]  # expected, and the student's
 
 
 def _shapes(findings: Sequence[Finding]) -> Shapes:
-    """The expected and actual shapes; [] if a finding is not about a wrong shape."""
+    """Return pairs (expected, actual) of shapes; [] unless all shapes are wrong."""
     if any(f.problem != "shape" for f in findings):
         return []
     return [(tuple(a.shape), tuple(b.shape)) for a, b in tensor_pairs(findings)]
 
 
 def _same_rank(findings: Sequence[Finding]) -> Shapes:
-    """The expected and actual shapes if all have one rank, of at least two; else []."""
+    """Return the wrong shapes, as `_shapes`, if all have one rank above 1; else []."""
     pairs = _shapes(findings)
     ranks = {len(shape) for pair in pairs for shape in pair}
     return pairs if len(ranks) == 1 and ranks.pop() > 1 else []
 
 
 def rank(findings: Sequence[Finding]) -> Sign:
-    """Recognise too many or too few dimensions, by the same number in all cases."""
+    """Recognise a wrong number of dimensions, like 3 instead of 2 in all cases."""
     pairs = _shapes(findings)
     ranks = {(len(a), len(b)) for a, b in pairs}
     if len(ranks) != 1 or len(set(next(iter(ranks)))) == 1:
@@ -71,7 +75,7 @@ def order(findings: Sequence[Finding]) -> Sign:
 
 
 def displacement(findings: Sequence[Finding]) -> Sign:
-    """Recognise a size that appears in the wrong dimension of the tensor."""
+    """Recognise a size that belongs in one dimension but appears in another one."""
     pairs = _same_rank(findings)
     dims = range(len(pairs[0][0])) if pairs else ()
     for dim, actual_dim in itertools.permutations(dims, 2):
@@ -154,7 +158,7 @@ def single(findings: Sequence[Finding]) -> Sign:
 
 
 def longer(findings: Sequence[Finding]) -> Sign:
-    """Recognise a dimension too long or too short by the same number in all cases."""
+    """Recognise a dimension whose length is wrong by the same number in all cases."""
     for dim, sizes in _along(_shapes(findings)):
         offsets = {actual - expected for expected, actual in sizes}
         if len(findings) < 2 or not all(is_prefix_or_suffix(f, dim) for f in findings):
@@ -176,7 +180,10 @@ def longer(findings: Sequence[Finding]) -> Sign:
 
 
 def too_long(findings: Sequence[Finding]) -> Sign:
-    """Recognise a dimension that is always too long, or always too short."""
+    """Recognise a dimension that is always too long, or always too short.
+
+    By how much may vary, unlike in `longer`.
+    """
     for dim, sizes in _along(_shapes(findings)):
         if not all(is_prefix_or_suffix(f, dim) for f in findings):
             continue
@@ -205,11 +212,9 @@ def too_long(findings: Sequence[Finding]) -> Sign:
 def is_prefix_or_suffix(finding: Finding, dim: int) -> bool:
     """Return whether one tensor of token ids is a prefix or a suffix of the other.
 
-    Tensors of another dtype than int64 are not compared, and give True. Where the ids
-    differ, a different length may just be a consequence.
-
-    Args:
-        dim: the dimension along which the two may differ in length.
+    If not, the ids themselves are wrong, and a wrong length along ``dim`` may just
+    follow from that. Tensors of another dtype than int64 are not compared, and give
+    True.
     """
     if not finding.tensors:
         return False

@@ -1,6 +1,8 @@
 """Find the symptom of a wrong answer that no known mistake explains.
 
-Each message is an observation, true of all that is wrong in the cases that it covers.
+A symptom is an observation and a question for the student. The observation is
+true of everything that is wrong in the cases it covers, like "Your result is
+all zeros."
 """
 
 from __future__ import annotations
@@ -24,9 +26,11 @@ Signs = tuple[Callable[[Wrong], Sign], ...]
 
 
 def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
-    """Return the symptom if only cases of general properties fail; else None.
+    """Describe an answer that is wrong only in cases of general properties.
 
-    A general property holds for any exercise (see `autograder.checks.properties`).
+    A general property holds for every correct solution, for instance that a second
+    call gives the same result. Return None if any other case fails, if none does,
+    or if even a usual call is wrong (`_of_calls`).
     """
     wrong = [result for result in results if not result.passed]
     if not wrong or any(not result.case.says for result in wrong):
@@ -38,10 +42,11 @@ def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
 
 
 def _of_calls(result: CaseResult) -> Mistake | None:
-    """Return the symptom of a failed case of a general property.
+    """Describe what is wrong in a failed case of a general property, as a symptom.
 
-    Such a case compares a usual call with special ones. Return None if the first wrong
-    answer is that of a usual call.
+    Such a case compares a usual call with special ones, for instance with a call on
+    reordered examples. Return None if the first wrong answer is that of the usual
+    call.
     """
     case, findings = result.case, [f for f in result.findings if f.problem]
     if findings[0].problem == RAISED:
@@ -73,11 +78,11 @@ def _only_in_training(wrong: Sequence[CaseResult]) -> bool:
 
 
 def _label(finding: Finding) -> str:
-    """Say what is special about the call or the result that is wrong.
+    """Say to which call, or to which part of a module, a wrong answer belongs.
 
-    This fills the field ``label`` in the message of the case. For a gradient, an
-    initial value or a list of what a module holds, it names these; otherwise it
-    describes the call.
+    The text fills the field ``label`` in the message of a general property's case.
+    It names a gradient, an initial value or the contents of a module, and otherwise
+    describes the call, like "in training mode".
     """
     reported, label = what_was_seen(finding.name)
     if reported.startswith("gradient of"):
@@ -137,7 +142,11 @@ _NOTES = ("the same", "with ", "after ", "example by ", "for ", "in ", "of a ")
 def of_all(
     results: Sequence[CaseResult], *, has_other_faults: bool = False
 ) -> Mistake | None:
-    """The first symptom that all wrong ordinary cases share, or else that some share.
+    """Find a symptom of the wrong answers to ordinary cases; None if there is none.
+
+    Ordinary cases test neither a general property nor a measured quality. What all
+    wrong cases have in common is usually preferred to what only some of them share.
+    If no ordinary case is wrong, the errors of measured cases are explained.
 
     Args:
         has_other_faults: whether further cases fail for a known reason, so that it
@@ -170,7 +179,11 @@ def of_all(
 
 
 def _explain_all(signs: Signs, wrong: Wrong) -> Mistake | None:
-    """The first sign common to all failing cases, as a mistake; None if none is."""
+    """Return what the first fitting sign says about these cases, as a mistake.
+
+    A sign is a function that returns an observation and a question, or None. Return
+    None if no sign fits.
+    """
     if not wrong:
         return None
     symptom = next(filter(None, (sign(wrong) for sign in signs)), None)
@@ -202,9 +215,10 @@ def _of_a_later_call(
 
 
 def _only_case(results: Sequence[CaseResult]) -> Sign:
-    """Name the only wrong case, if at least four cases were tried; else None.
+    """Name the only wrong case, if at least four ordinary cases were tried; else None.
 
-    The case that repeats several calls in turn (`SEQUENCE`) may be wrong as well.
+    The case that runs the probe several times in turn (`SEQUENCE`) may be wrong as
+    well.
     """
     usual = [r for r in results if not (r.case.says or r.case.measure)]
     wrong = [r for r in results if not r.passed and r.case.name != SEQUENCE]

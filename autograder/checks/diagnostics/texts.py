@@ -77,8 +77,9 @@ def _word(value: object) -> str:
 def same_word(wrong: Wrong) -> Sign:
     """Recognise that all wrong answers are the same word.
 
-    This is telling only if there are at least three of them, and if they should not all
-    be one other word. Words for yes and no say too little, and are left out.
+    This counts only if at least three answers are wrong, and if the expected
+    answers are not all the same word. Words for yes and no are ignored, because
+    they agree too easily by chance.
     """
     findings = faults(wrong)
     words = {_word(f.actual) for f in findings if isinstance(f.actual, str)}

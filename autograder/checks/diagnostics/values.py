@@ -1,4 +1,8 @@
-"""Signs: functions that recognise what all wrong answers have in common."""
+"""Signs: functions that recognise what all wrong answers have in common.
+
+Each takes the failed cases, or the findings on their wrong answers, and returns
+an observation and a question for the student, or None.
+"""
 
 from __future__ import annotations
 

@@ -61,15 +61,21 @@ class Probe:
         return side.conclude({name: plain(value) for name, value in report.items()})
 
     def play(self, answer: object, inputs: Answers, ask: Ask) -> Mapping[str, object]:
-        """Try an object on the student's side, which asks the judge's with ``ask``."""
+        """Try an object in the student's process.
+
+        Args:
+            inputs: those inputs of the case that the student's side may see.
+            ask: sends a question to the judge, and returns the answer.
+        """
         if self.is_two_sided:
             return self.near(answer, inputs, ask)
         return self.near(answer, inputs)
 
     def aspect(self, name: str) -> str:
-        """The aspect for which an answer is declared to count; `OWN` for its case's.
+        """Return the aspect that the answer of this name is declared to count for.
 
-        A full name takes precedence over a pattern.
+        `OWN` stands for the aspect of its case. A full name takes precedence over a
+        pattern.
 
         Raises:
             LookupError: the name is declared for no aspect, or for several.
@@ -180,7 +186,12 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def returned(result: object, *names: str) -> tuple[Any, ...]:
-    """Unpack a tuple of results; raise WrongAnswerError if its size is not right."""
+    """Return a tuple of results, one for each of these names.
+
+    Raises:
+        WrongAnswerError: the result is no tuple or list of this size; the text
+            lists the names.
+    """
     if not isinstance(result, tuple | list) or len(result) != len(names):
         wanted = ", ".join(names)
         raise WrongAnswerError(f"expected a tuple ({wanted}), got {describe(result)}")
@@ -210,10 +221,10 @@ def describe(value: object) -> str:
 
 
 def kind(value: object, promised: type = Real) -> str:
-    """Name the type of a value, as "a float" or "a number" if it is the promised type.
+    """Name the type of a value, as "a number" if it is of the promised type.
 
-    It is "a float" if ``promised`` is float. A bool, or a value of another type, gets
-    the text of `describe`.
+    If ``promised`` is float, this is "a float". A bool does not count as a number;
+    it gets the text of `describe`, as does a value of any other type.
     """
     if isinstance(value, promised) and not isinstance(value, bool):
         return "a float" if promised is float else "a number"  # NumPy's are Real

@@ -1,4 +1,4 @@
-"""Shared by bug clinics: exercises in which a student's test has to find bugs."""
+"""Code shared by bug clinics, exercises in which a student's test must find bugs."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def _weighted_sum(value: torch.Tensor) -> torch.Tensor:
 
 
 class _DefaultProbe(Probe):
-    """The default probe: an answer that it does not declare counts as a result."""
+    """The default probe, in which an undeclared answer counts as a result."""
 
     def aspect(self, name: str) -> str:
         try:

@@ -13,20 +13,23 @@ Push = Callable[[torch.Tensor], torch.Tensor]  # what is added to x's features, 
 
 
 def uniform(x: torch.Tensor) -> torch.Tensor:
-    """Return a push of all features of ``x`` by the same number, ``(d,)``.
+    """Return a vector of ones, ``(d,)``, which changes all features of ``x`` alike.
 
-    A layer norm that follows would undo it.
+    A layer norm that follows would undo such a change.
     """
     return torch.ones(x.size(-1), dtype=x.dtype)
 
 
 def uneven(x: torch.Tensor) -> torch.Tensor:
-    """Return a push of the features of ``x``, rising from -1 to 1, ``(d,)``."""
+    """Return a vector to add to the features of ``x``, from -1 up to 1: ``(d,)``."""
     return torch.linspace(-1, 1, x.size(-1), dtype=x.dtype)
 
 
 def zigzag(x: torch.Tensor) -> torch.Tensor:
-    """Return a push of the features of ``x`` up and down in turn, growing, ``(d,)``."""
+    """Return a vector that changes features of ``x`` up and down in turn: ``(d,)``.
+
+    The changes grow from the first feature to the last.
+    """
     steps = torch.arange(1, x.size(-1) + 1, dtype=x.dtype) / x.size(-1)
     return torch.where(torch.arange(x.size(-1)) % 2 == 0, steps, -steps)
 
@@ -34,11 +37,12 @@ def zigzag(x: torch.Tensor) -> torch.Tensor:
 def who_moves(
     moved: Callable[[int, Push], torch.Tensor], length: int, first: Push = uneven
 ) -> torch.Tensor:
-    """Whether output i changes when position j is pushed, bool ``(B, Lq, length)``.
+    """Find which outputs i change if position j changes: bool, ``(B, Lq, length)``.
 
-    By chance, a push at an allowed position may change an output so little (if, say,
-    the scores of two keys change alike) that rounding would decide between correct
-    answers. So if an output changes that little, a second kind of push is tried.
+    A push, like `uneven`, returns a vector that is added to a position. By chance,
+    it may change an output so little that rounding would decide between correct
+    answers, for instance if the scores of two keys change alike. In this case, a
+    second kind of push is tried.
 
     Args:
         moved: called as ``moved(j, push)``; returns how much all outputs change,

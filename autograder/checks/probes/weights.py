@@ -73,7 +73,10 @@ def starting_as_zero(module: object) -> str:
 
 
 def is_awaited(module: object) -> bool:
-    """Whether the module's first call will end the probe, to test a property."""
+    """Return whether a module's first call will be caught, which ends the probe.
+
+    Tests of general properties catch this call, to repeat it in other ways.
+    """
     return AWAITED in vars(type(module))
 
 
@@ -90,13 +93,13 @@ def weights_of(module: nn.Module) -> Seen:
 
 
 def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
-    """Load the `weights_of` a student's model into the course's model, in eval mode.
+    """Load a student's weights, from `weights_of`, into the course's model.
 
-    So a trained model can be examined without running the student's code. A bias of a
-    Linear or LayerNorm that the student's model lacks is zero.
+    The model, in eval mode, can then be examined without running the student's
+    code. A missing bias of a Linear or LayerNorm is set to zero.
 
     Raises:
-        WrongAnswerError: the weights do not fit the model; ``refusal`` is the message.
+        WrongAnswerError: the weights do not fit; ``refusal`` is the message.
     """
     named = dict(model.named_parameters())
     parameters = {f"{WEIGHTS}{name}": p for name, p in named.items()}
@@ -151,11 +154,10 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
 
 
 def completed(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> nn.Module:
-    """Add the biases that a module lacks, if it lacks nothing else.
+    """Add the biases that a module lacks, if it lacks nothing else; return the module.
 
-    Only those of a Linear or LayerNorm are added. The module itself is changed, and
-    returned. So the other weights can be loaded and the module tried;
-    `report_initialisation` says that a bias is missing.
+    Only biases of a Linear or LayerNorm are added. This way, the other weights can
+    be loaded and the module tried; `report_initialisation` says what is missing.
     """
     missing = _missing(module, weights)
     if all(_is_added(module, name) for name in missing):
@@ -166,7 +168,10 @@ def completed(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> nn.Modu
 
 
 def _missing(module: object, weights: Mapping[str, torch.Tensor]) -> list[str]:
-    """The names of weights that no parameter of a module has, even as a second name."""
+    """Return the names of weights for which a module has no parameter.
+
+    A parameter that a module holds under several names counts under each of them.
+    """
     if not isinstance(module, nn.Module):
         return []
     parameters = dict(module.named_parameters(remove_duplicate=False))
@@ -185,7 +190,11 @@ def _is_added(module: nn.Module, name: str) -> bool:
 def _refuse_others(
     parameters: Mapping[str, torch.Tensor], weights: Inputs, module: nn.Module
 ) -> None:
-    """Raise WrongAnswerError if some weights fit no parameter; name all of them."""
+    """Raise WrongAnswerError if a weight fits no parameter in name and shape.
+
+    The message lists all weights without a parameter of their name, or else all of
+    another shape.
+    """
     missing = [f"`{name}`" for name in weights if name not in parameters]
     if missing:
         # Further names of parameters that are shared.

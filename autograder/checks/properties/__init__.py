@@ -51,11 +51,11 @@ class _Caught(BaseException):
 def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
     """Call an object in the ways that ``inputs["property"]`` lists; report results.
 
-    As each result is observed in many calls, it is reported under its own name followed
-    by what is special about the call, joined by `SEPARATOR`. For functions that are
-    called several times, the report also says whether later calls have changed earlier
-    results (`CHANGED_LATER`). It is `learning.BY_HAND` alone if a stand-in for dropout
-    cannot replace the student's.
+    Each result is reported once for each call, under its own name followed by what
+    is special about the call, joined by `SEPARATOR`. For functions that are called
+    several times, the report also says whether later calls have changed earlier
+    results (`CHANGED_LATER`). If a stand-in for dropout was to be used, but cannot
+    replace the student's own dropout, the whole report is `learning.BY_HAND`.
     """
     request = json.loads(str(inputs[KEY]))
     observations: dict[str, Any] = {}
@@ -110,23 +110,27 @@ def _annotate_errors(*endings: str) -> Iterator[None]:
 def _begun(tries: Tries) -> Tries:
     """Advance a generator to its first item, and return one that yields all items.
 
-    The first step makes the objects that will be called.
+    This creates the objects to be called before the first call is made.
     """
     first = list(islice(tries, 1))
     return chain(first, tries)
 
 
 def what_was_seen(name: str) -> tuple[str, str]:
-    """Split an answer's name into what was reported and what was special about it."""
+    """Split an answer's name into what was reported and what is special about it.
+
+    The second text, like "in eval mode", describes the call; it is "" if nothing is
+    special.
+    """
     reported, *endings = name.split(SEPARATOR)
     return reported, endings[0] if endings else ""
 
 
 def by_hand(inputs: Inputs, answers: Answers) -> bool:
-    """Return whether a case on the place of dropout met dropout that is not PyTorch's.
+    """Return whether a case could not test where dropout is applied.
 
-    A stand-in for PyTorch's dropout shows where it is applied. Dropout that the student
-    implemented cannot be replaced like that; other cases test its effect.
+    Such a case replaces PyTorch's dropout with a stand-in, which is impossible if
+    the student has implemented dropout; other cases test its effect.
     """
     parts = json.loads(str(inputs[KEY]))["parts"] if KEY in inputs else []
     way_names = {part["way"] for part in parts}

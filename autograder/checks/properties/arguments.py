@@ -1,4 +1,8 @@
-"""Ways to repeat a call: with different arguments, reordered, on views."""
+"""Ways to repeat a call: with different arguments, reordered, on views.
+
+Each way is a generator that yields pairs of a label and a function; calling the
+function makes the call and returns its results.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +22,15 @@ OVERWRITTEN = translatable("after the first result was written over")
 
 
 def plain(call: Call) -> Tries:
-    """Make the call as it is."""
+    """Yield the call as it is, with an empty label."""
     yield "", call
 
 
 def steady(call: Call) -> Tries:
-    """Repeat the call, make other calls in between, and repeat it at the end.
+    """Yield the call several times, with other calls in between, each with its label.
 
-    A module is in eval mode, apart from one call in training mode of which only the
-    aftereffects count.
+    The results show whether a call depends on earlier ones. A module is in eval
+    mode, apart from one call in training mode of which only the aftereffects count.
     """
     if isinstance(call.target, nn.Module):
         call.target.eval()
@@ -86,7 +90,11 @@ def overwrite(results: Results) -> Iterator[None]:
 
 
 def _other_numbers(call: Call) -> dict[str, torch.Tensor]:
-    """Arguments in which each example has the previous one's numbers, negated."""
+    """Return arguments in which each example has the previous one's numbers.
+
+    Floats are also negated. Masks and arguments without a batch are left out; {} if
+    the batch has one example.
+    """
     if call.size("B") == 1:
         return {}
     return {
@@ -138,7 +146,7 @@ def _one_for_several(call: Call) -> Named:
 
 
 def _some_mask(call: Call, name: str) -> torch.Tensor:
-    """A mask of the argument's shape that allows the first key to all queries."""
+    """Return an irregular mask of an argument's shape, with the first key allowed."""
     shape = [call.size(dim) for dim in call.dims[name]]
     grid = torch.arange(int(torch.tensor(shape).prod())).reshape(shape)
     keep = grid * 7 % 5 > 1  # an irregular pattern
@@ -147,7 +155,10 @@ def _some_mask(call: Call, name: str) -> torch.Tensor:
 
 
 def alone(call: Call) -> Tries:
-    """Call with each example of the batch alone, and with the examples reordered."""
+    """Yield calls with each example alone, and with the examples in another order.
+
+    The results show whether one example of a batch influences another.
+    """
     batch = call.size("B")
 
     def one_by_one() -> Results:
@@ -198,7 +209,11 @@ def _together(apart: list[Results], call: Call) -> Results:
 
 
 def spread(call: Call) -> Tries:
-    """Call with inputs of another layout or dtype: transposed, expanded, in float64."""
+    """Yield calls with inputs of another layout or dtype.
+
+    They are transposed or expanded views, or in float64; in bfloat16, only the
+    dtypes of the results are reported.
+    """
     yield "for inputs as usual", call
     crosswise = {
         name: value.mT.contiguous().mT
@@ -251,9 +266,11 @@ def _types(outputs: Mapping[str, torch.Tensor]) -> Results:
 
 
 def closed(call: Call) -> Tries:
-    """Call with huge inputs: masked keys must get no weight, even if others score low.
+    """Yield a call with huge inputs, which shows whether masks really exclude keys.
 
-    Scores are in the millions. Results are divided by their largest absolute value.
+    Scores are then in the millions, so a masked key whose score is merely lowered
+    may exceed the others. Results are divided by their largest absolute value.
+    Without a mask, nothing is yielded.
     """
 
     def far() -> Results:

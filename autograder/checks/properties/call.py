@@ -50,15 +50,21 @@ class Call:
     """A call that a probe has made, and that can be repeated with other arguments.
 
     Args:
-        dims, results: by name of each argument and result, the names of its dimensions:
-            "B" for the batch; names that begin with "L" for lengths.
-        typed, narrow: whether results must have the dtype of the arguments, and whether
-            that includes bfloat16.
+        target: the function or the module that is called.
+        arguments: its arguments, by their names in the task; ``keywords`` are
+            others.
+        dims, results: by name of each argument and result, the names of its
+            dimensions: "B" for the batch; names that begin with "L" for lengths.
+        optional: the arguments that may be left out.
+        weights: the names of the parameters that the task gives a module.
+        typed, narrow: whether results must have the dtype of the arguments, and
+            whether that includes bfloat16.
         named: whether a module may have only the parameters that the task names.
         alone: whether the state dict of a module may hold nothing but ``weights``.
-        shown: whether all results but the first are for inspection, without gradient.
-        called, construction: the arguments of the call, and of the module's class, as
-            the task names them.
+        shown: whether all results but the first are for inspection, without
+            gradient.
+        called, construction: the arguments of the call, and of the module's class,
+            as the task names them.
         made_with: what created the module, and the arguments that it was given.
     """
 
@@ -79,7 +85,10 @@ class Call:
     made_with: tuple[Callable[..., Any], Sequence[Any], Named] | None = None
 
     def __call__(self, **changed: object) -> Results:
-        """Call with copies of the arguments, without gradients; name the results."""
+        """Repeat the call without gradients, and return its results by name.
+
+        ``changed`` replaces some arguments, by name. The call gets copies of tensors.
+        """
         with torch.no_grad():
             return self._results(self._values(self.arguments | changed))
 
@@ -90,10 +99,11 @@ class Call:
         return self._results(values)
 
     def refilled(self, **changed: torch.Tensor) -> Results:
-        """Call, overwrite the tensors, call again, and return the second results.
+        """Call, put new numbers into the same tensors, and call again.
 
-        Code that takes the same tensor for the same numbers, as a cache may do, then
-        returns outdated results. Only copies of the arguments are overwritten.
+        The second results are returned. They are outdated if the code assumes, as a
+        cache may, that the same tensor still holds the same numbers. Only copies of the
+        arguments are overwritten.
         """
         values = {n: v.clone() for n, v in self.arguments.items() if n in changed}
         values = self.arguments | values
@@ -205,9 +215,11 @@ def copied_module(module: nn.Module) -> nn.Module:
 
 
 def _holding(value: Any, twins: Mapping[int, Any], memo: dict[int, Any]) -> Any:
-    """Rebuild the functions in a value so that they refer to copies (``twins``, by id).
+    """Rebuild the functions in a value so that they refer to copies of what they held.
 
-    ``memo`` holds what was rebuilt before, by id.
+    Args:
+        twins: the copy of each original, by the original's `id`.
+        memo: what was rebuilt before, by `id`; it is extended.
     """
     value = twins.get(id(value), value)
     if id(value) in memo:

@@ -94,13 +94,13 @@ def nothing(x: Tensor, p: float) -> Tensor:
 
 
 def shrink(x: Tensor, p: float) -> Tensor:
-    """Multiply each number by a factor that depends on its value alone.
+    """Multiply each number by a factor that depends on its value, in place of dropout.
 
-    It does not depend on the position, because a correct solution may order its
-    dimensions differently. Neither a norm nor a sum undoes it. All factors are
-    positive, so that dropping before or after a ReLU is the same, as with real dropout;
-    and like a dropout mask, they have no gradient of their own. The logarithmic scale
-    of `asinh` keeps rounding errors small.
+    The factor does not depend on the position, because a correct solution may order
+    its dimensions differently. Neither a norm nor a sum undoes it. All factors are
+    positive, so that dropping before or after a ReLU is the same, as with real
+    dropout; and like a dropout mask, they have no gradient of their own. The
+    logarithmic scale of `asinh` keeps rounding errors small.
     """
     if not p:
         return x

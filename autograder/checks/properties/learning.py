@@ -14,7 +14,10 @@ from autograder.checks.properties.fake_dropout import dropout_is, shrink
 
 
 def training(call: Call) -> Tries:
-    """Call in eval and in training mode; only dropout may make a difference."""
+    """Yield a call in eval mode and one in training mode, with their labels.
+
+    Only dropout may make a difference between them.
+    """
     call.target.eval()
     yield "in eval mode", call
     with _training_mode(call):
@@ -33,11 +36,11 @@ def _training_mode(call: Call) -> Iterator[None]:
 
 
 def dropout(call: Call) -> Tries:
-    """Call in eval mode, and in training mode with a stand-in for dropout.
+    """Yield calls in eval mode, and in training mode with a stand-in for dropout.
 
-    The stand-in is not random. It shows where dropout is applied, and counts the
-    entries of the tensors that it is applied to. There are fewer if one draw drops
-    several numbers together. Results, the count and gradients are reported.
+    The stand-in is not random, so the results and gradients show where dropout is
+    applied. It also counts the entries that it is applied to. The count is too
+    small if one random number decides on several entries together.
     """
 
     def first_result() -> Results:

@@ -14,10 +14,11 @@ from autograder.checks.properties.call import Call, Results, Tries, copied_modul
 
 
 def loaded(call: Call) -> Tries:
-    """Call a second module with this one's state, and a copy with halved weights.
+    """Yield calls of a module, another with its state, and a copy with halved weights.
 
-    The calls show whether the state dict holds all that results depend on, and whether
-    results are computed from the present weights. First, list what the module holds.
+    They show whether the state dict holds all that results depend on, and whether
+    results are computed from the present weights. Before them comes a list of what
+    the module holds.
     """
 
     def from_state() -> Results:
@@ -86,10 +87,12 @@ def _describe_start(call: Call) -> Results:
 def _start(
     value: nn.Parameter, twin: torch.Tensor, earlier: dict[str, nn.Parameter]
 ) -> str:
-    """Describe the initial values of a matrix of weights.
+    """Describe the initial values of a matrix, like "at random" or "some rows alike".
 
-    ``twin`` is the same matrix of a second new module; ``earlier`` holds the matrices
-    before it in the module.
+    Args:
+        value: the matrix of weights.
+        twin: the same matrix of a second new module.
+        earlier: the matrices before it in the module, by name.
     """
     numbers = value.detach()
     if not value.requires_grad:

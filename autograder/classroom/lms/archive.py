@@ -136,7 +136,10 @@ class Archive(Source):
             ) from None
 
     def _check_whole(self) -> None:
-        """Refuse an archive with too many members, or with members that overlap."""
+        """Refuse an archive with too many members, or with members that overlap.
+
+        If members overlap, a small archive may unpack to a huge size.
+        """
         infos = self._zip.infolist()
         if len(infos) > MOST_MEMBERS:
             raise NotPlacedError(f"it has more than {MOST_MEMBERS} members")
@@ -191,8 +194,9 @@ def _name(info: zipfile.ZipInfo) -> str | None:
 def plain(name: str) -> str:
     """Normalise a name: letters in NFC, plain blanks, and no invisible characters.
 
-    Persian names contain joiners, macOS puts narrow blanks into the times of
-    screenshots, and browsers add marks before text that is written from the right.
+    Names would otherwise look alike and yet differ: Persian names contain invisible
+    joiners, macOS puts narrow blanks into the times of screenshots, and browsers
+    mark text that is written from right to left.
     """
     kinds = {c: unicodedata.category(c) for c in set(name)}
     visible = "".join(" " if kinds[c] == "Zs" else c for c in name if kinds[c] != "Cf")

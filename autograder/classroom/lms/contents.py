@@ -21,7 +21,7 @@ _DECORATION = re.compile(r"^(?:copy[ _]of[ _])*(.+?)(?:-\d+|\s?\(\d+\))*$", re.I
 
 @dataclass(frozen=True)
 class AttemptFiles:
-    """The files of an attempt.
+    """The files of one attempt, which is what a student handed in at one time.
 
     Attributes:
         files: contents by the path at which each is stored, earlier uploads first.
@@ -86,7 +86,16 @@ def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> Attemp
 def _notebook(
     files: Mapping[str, bytes], unit: str, root: Path
 ) -> tuple[str, str, list[str]]:
-    """Find the unit's notebook among the files; return its path, any fault, remarks."""
+    """Find the unit's notebook among the files.
+
+    Args:
+        files: contents by path.
+        root: the course folder, whose source notebook shows which one is meant.
+
+    Returns:
+        The path of the notebook, "" if there is none; why the files cannot be
+        graded, "" if they can; and remarks for a person to read.
+    """
     path = root / "source" / unit / f"{unit}.ipynb"
     if not path.is_file():  # not one of our units: its notebooks may have any names
         submitted = _notebooks(files)
@@ -113,7 +122,15 @@ def _notebook(
 def _read(
     source: Source, member: Member, limits: intake.SizeLimits, most: int
 ) -> tuple[bytes, int]:
-    """Read a member; return also its full size if a notebook's outputs were omitted."""
+    """Read a member; if it is a notebook that is too large, leave out its outputs.
+
+    Args:
+        most: the maximum number of bytes to return.
+
+    Returns:
+        The content; and the original size of a notebook whose outputs were left
+        out, else 0.
+    """
     if member.size <= limits.notebook or not _notebooks([member.name]):
         return source.read(member, most), 0
     try:
@@ -124,7 +141,7 @@ def _read(
 
 
 def _shorten(path: str) -> str:
-    """Shorten the names in a path that are too long for a disk, but for their ends."""
+    """Shorten the names in a path that are too long for a disk, each in its middle."""
     return "/".join(
         name if len(name.encode()) <= 255 else f"{name[:40]}...{name[-10:]}"
         for name in path.split("/")
@@ -138,7 +155,11 @@ def _notebooks(files: Iterable[str]) -> list[str]:
 def _unpacked(
     archive: Source, member: Member, limits: intake.SizeLimits, most_bytes: int
 ) -> dict[str, bytes]:
-    """Unpack a zip that was handed in instead of a notebook: contents by path."""
+    """Unpack a zip that was handed in instead of a notebook; map paths to contents.
+
+    Args:
+        most_bytes: the limit on the unpacked files together.
+    """
     files: dict[str, bytes] = {}
     with inside(archive, member, limits.total) as packed:
         strip_top(packed)
@@ -156,12 +177,14 @@ def _unpacked(
 def _rename_notebook(
     files: Mapping[str, bytes], unit: str, path: str
 ) -> dict[str, bytes]:
-    """Give the unit's notebook its proper name, and return the contents by new path.
+    """Give the unit's notebook the name that grading expects; return the new files.
 
-    If ``path`` is in a folder, or there are other notebooks, notebooks only lose the
-    marks of copies, such as " (1)", and only if all names stay different.
+    If it is the only notebook, and not in a folder, it is renamed to
+    ``UNIT.ipynb``. Otherwise, all notebooks lose the marks of copies in their
+    names, such as " (1)", unless two files would then have the same name.
 
     Args:
+        files: contents by path, as is the result.
         path: the path of the unit's notebook; "" if there is none.
     """
     if _notebooks(files) == [path] and "/" not in path:

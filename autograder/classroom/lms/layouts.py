@@ -72,17 +72,21 @@ Submitted = tuple[tuple[Submitter, ...], datetime.datetime | None]
 class Layout:
     """How an LMS names the files in its archives, and what else its archives say.
 
+    A *key* is the number or user name by which the LMS refers to a student.
+
     Attributes:
-        pattern: for the name of a file; its groups are some of `_GROUPS`.
+        pattern: matches the name of a file that a student handed in. Its named
+            groups are parts of that name, such as "key", "name", "when" or "file".
         has_lasting_keys: whether keys identify the same person in every assignment.
         has_usernames: whether keys may be user names.
-        ignored_pattern: for files that the LMS adds itself, and that are ignored.
+        ignored_pattern: matches files that the LMS adds itself, which are ignored.
         read_time: converts the text of the group "when" to UTC (naive); it is also
             given a function that converts the LMS's local time to UTC.
-        find_prefix: finds what precedes the key in all groups "head", given these and
-            the user names of the roster.
-        read_submitters: reads the people and the time for each key from an archive,
-            given also the names of the files that were handed in.
+        find_prefix: needed if the group "head" holds the assignment's name and then
+            the key. Given all heads and the roster's user names, it returns the
+            first part.
+        read_submitters: reads from the archive's metadata, by key, who handed in
+            and when; it is also given the names of the files that were handed in.
     """
 
     lms: str
@@ -183,15 +187,16 @@ def attempts(
 
     Args:
         utc: converts the LMS's local time to UTC, both naive.
-        usernames: user names of the roster, for an LMS that identifies people by them.
+        usernames: user names of the roster, for an LMS that identifies people by
+            them.
 
     Returns:
-        The attempts; and, for each other file that the LMS did not add itself, its name
-        and the reason.
+        The attempts; and, for each file that is in none of them and that the LMS
+        did not add itself, its name and the reason why it is not used.
 
     Raises:
-        NotPlacedError: no file's name looks like the LMS's, or it is unclear from names
-            or metadata whose the files are.
+        NotPlacedError: no file has a name that the LMS gives, or neither the names
+            nor the metadata make clear who handed in the files.
     """
     matches = [(m, layout.pattern.fullmatch(m.name)) for m in archive.members]
     strays = [
@@ -240,7 +245,10 @@ def attempts(
 
 
 def _parts(match: re.Match[str]) -> dict[str, str]:
-    """The values of all `_GROUPS` in a matched name; "" for those that are absent."""
+    """Map each group that a layout's pattern may have to its text in a file's name.
+
+    A group that the pattern lacks, or that matches nothing, has the text "".
+    """
     parts = dict.fromkeys(_GROUPS, "") | match.groupdict("")
     return parts | {"name": parts["name"].strip()}
 

@@ -1,7 +1,7 @@
 """Store the submissions in an LMS's archives where nbgrader looks for them.
 
-Archives and students are handled one at a time: a fault in one becomes a line in the
-table, and does not affect the others.
+Archives and students are handled one at a time. A fault in one becomes a line
+in the table that ``autograder collect`` prints, and does not affect the others.
 """
 
 from __future__ import annotations
@@ -35,12 +35,17 @@ Claim = tuple[Submitter, Attempt]  # a person who matches a student, and their w
 
 @dataclass(frozen=True)
 class Placing:
-    """What became of a submission, a file, or a whole archive (``name`` is "").
+    """What became of a submission, a file, or a whole archive.
 
-    ``status`` is "placed", "replaced", "same" (as the stored submission), "older" (than
-    the stored one), "unclear" (which of the two is newer) or "not placed". ``fault``
-    says why the submission cannot be graded, so that the student must hand in again; ""
-    if it can.
+    Attributes:
+        name: the student's id, the person as the LMS names them, or the file's
+            name; "" for a whole archive.
+        status: "placed", "replaced", "same" (as the stored submission), "older"
+            (than the stored one), "unclear" (which of the two is newer) or "not
+            placed".
+        remark: the reason, and whatever else a person should know.
+        fault: why the submission cannot be graded, so that the student must hand in
+            again; "" if it can.
     """
 
     archive: str
@@ -156,7 +161,12 @@ class Collection:
 
 
 def _latest(claims: Sequence[Claim]) -> Claim:
-    """Find the latest attempt of a student; refuse attempts by different people."""
+    """Return the latest of a student's attempts, with the person who handed it in.
+
+    Raises:
+        NotPlacedError: several people match the student, or it is unclear which
+            attempt is the latest.
+    """
     claimants = {_claimant(person): person.label for person, _ in claims}
     if len(claimants) > 1:
         listed = " and ".join(sorted(claimants.values())[:_LISTED])
@@ -188,7 +198,11 @@ def _describe(attempt: Attempt) -> str:
 
 
 def _note(person: Submitter, attempt: Attempt, lms: str, count: int) -> Note:
-    """The note on a stored submission, for later collections."""
+    """Make the note on a submission that later collections compare with a new one.
+
+    Args:
+        count: the number of the student's attempts in the archive.
+    """
     kind, time = "", ""
     if attempt.time:
         kind, time = "lms", attempt.time.isoformat()

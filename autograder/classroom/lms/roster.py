@@ -40,7 +40,13 @@ _ID = re.compile(r"[\w@][\w@.+-]{0,120}")  # can name a folder on any system
 
 @dataclass(frozen=True)
 class Enrolment:
-    """A student on the roster, with data for which the gradebook has no field."""
+    """A student on the roster, with data for which the gradebook has no field.
+
+    Attributes:
+        participants: Moodle's number of the student in the assignment, from its
+            grading worksheet; several if it is unclear which row is the student's.
+        modified: the time of the submission in that worksheet, as Moodle writes it.
+    """
 
     student: Student
     username: str = ""
@@ -115,7 +121,14 @@ class Roster:
         raise NotPlacedError(f"{label} is not on the roster")
 
     def _use_lms_key(self, person: Submitter, layout: Layout, blind: bool) -> str:
-        """The LMS's own key for a person, which is their id if there is no roster."""
+        """Return the LMS's own key for a person, to serve as the id without a roster.
+
+        If there is no key, it is the e-mail address.
+
+        Raises:
+            NotPlacedError: the LMS hides the person, its keys change with each
+                assignment, or the key cannot be the name of a folder.
+        """
         if blind:
             raise NotPlacedError(
                 f"{layout.lms} hides who it is; {_UNBLIND[layout.lms]}"
@@ -128,10 +141,12 @@ class Roster:
         return valid(person.key or person.email)
 
     def with_worksheet(self, path: Path) -> Roster:
-        """Add the participant numbers of Moodle's grading worksheet to the roster.
+        """Return a roster with the data of Moodle's grading worksheet of an assignment.
+
+        The worksheet adds each student's participant number and time of submission.
 
         Raises:
-            CourseError: it cannot be read, or is another table.
+            CourseError: the file cannot be read, or is not such a worksheet.
         """
         if sheet.read(path).index("identifier") is None:
             raise CourseError(

@@ -93,10 +93,11 @@ def inside(source: Source, member: Member, most: int) -> Archive:
 
 
 def pieces(source: Source, deepest: int = DEEPEST) -> Iterator[Source]:
-    """Yield each archive that a source contains, without folders around all its files.
+    """Yield each archive in a source, which may be one archive or contain several.
 
-    If the source has only zips, and none has a name that an LMS gives to a student's
-    file, these are the archives; otherwise, the source itself is the only one.
+    If the source has only zips, and none has a name that an LMS gives to a
+    student's file, these are the archives; otherwise, the source itself is the only
+    one. A folder that surrounds all of its files is removed from their names.
 
     Args:
         deepest: how many levels of zips in zips are opened.

@@ -164,7 +164,12 @@ class Place:
             shutil.rmtree(part, ignore_errors=True)
 
     def _recover(self) -> None:
-        """Finish or undo a replacement that was interrupted between its two renames."""
+        """Clean up after a replacement that was interrupted.
+
+        A replacement renames the old folder to ``.UNIT.old``, and then moves the new
+        one to its place. If the second step is missing, the old folder gets its name
+        back; otherwise, it is removed.
+        """
         old = self.folder.with_name(f".{self.unit}.old")
         if old.exists() and not self.folder.exists():
             old.rename(self.folder)

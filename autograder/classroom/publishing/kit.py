@@ -68,7 +68,10 @@ _FOLDER = "1. Unpack this folder, and open a terminal in it."
 
 
 def first_unit() -> Unit:
-    """The last unit whose kit contains no solutions, so it can be published at once.
+    """Return the unit at which a kit ends by default.
+
+    It is the last one before the first unit whose kit contains solutions, so that
+    the kit can be published at once.
 
     Raises:
         CourseError: the course has no unit.
@@ -107,10 +110,13 @@ def solution_units(last: Unit) -> list[Unit]:
 
 
 def build(last: Unit, folder: Path, repository: Repository | None = None) -> list[Path]:
-    """Make the student repository up to a unit, in place of the whole ``folder``.
+    """Write the student kit up to a unit, in place of all that ``folder`` contains.
 
     Args:
         repository: where it will be published; by default, as in course.toml.
+
+    Returns:
+        The paths of the kit's files.
 
     Raises:
         CourseError: a notebook is damaged, or was not made by this course's build.
@@ -187,7 +193,17 @@ def _readme(
 def _notebook(
     unit: Unit, repository: Repository, version: str, due: datetime | None = None
 ) -> str:
-    """The release notebook with the kit's badge, its checks' version and deadline."""
+    """Return the text of a release notebook as the kit contains it.
+
+    The kit's notebook has a badge that opens it in Colab, a cell that loads this
+    version of the checks and, if there is one, the deadline.
+
+    Args:
+        version: the version of the wheel with the checks.
+
+    Raises:
+        CourseError: the release has no cells for the badge and the checks.
+    """
     book = notebooks.read(unit.release)
     generated = repository.generated_cells(unit, version)
     cells = {cell.get("id"): cell for cell in book.cells}

@@ -48,6 +48,6 @@ def write(
 
 
 def _digest(data: bytes) -> str:
-    """A file's digest in the format of RECORD."""
+    """A file's SHA-256 digest, as the wheel's list of files, RECORD, states it."""
     code = urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
     return f"sha256={code}"

@@ -54,7 +54,7 @@ def exercises(book: Classbook) -> Iterator[ExerciseRow]:
 
 
 def _failed(records: Iterable[Verdict]) -> Iterator[CaseRow]:
-    """Count the answers that failed each case, and yield the cases with any."""
+    """Yield each case that any answer failed, with how many answers failed it."""
     cases: dict[str, CaseRow] = {}
     for record in records:
         for case in record.cases:
@@ -66,12 +66,19 @@ def _failed(records: Iterable[Verdict]) -> Iterator[CaseRow]:
 def _discrimination(
     book: Classbook, exercise: Item, graded: Sequence[Submission]
 ) -> tuple[float | None, str]:
-    """Return the corrected item-total correlation of an exercise, and a remark on it.
+    """Measure how well an exercise tells good students from others; remark on it.
 
-    That is the correlation of its points with a student's points in all other checks.
-    If there are too few submissions, or no differences in points, it is None, and the
-    remark says why. The points for a written question are not subtracted from those in
-    checks, which do not contain them.
+    The measure is the corrected item-total correlation: that of the exercise's
+    points with a student's points in all other checks. The points of a written
+    question are not subtracted, because they are not among the points of checks.
+
+    Args:
+        graded: the submissions in which the exercise is graded.
+
+    Returns:
+        The correlation, and a remark if it is low. If there are too few
+        submissions, or no differences in points, it is None, and the remark says
+        why.
     """
     points = [s.points[exercise.name] or 0.0 for s in graded]
     exercise_points = [0.0 if exercise.written else p for p in points]

@@ -94,7 +94,10 @@ class HelpRow:
 
 @dataclass(frozen=True)
 class Tally:
-    """How often something happened, and to which students."""
+    """A label, such as a kind of repair, and how many submissions it applies to.
+
+    ``students`` are the ids of those who handed them in; () in a shareable report.
+    """
 
     label: str
     count: int
@@ -103,7 +106,10 @@ class Tally:
 
 @dataclass(frozen=True)
 class ExtraSection:
-    """A section that an extra adds to the instructor's report; ``html`` is its body."""
+    """A section that an extra, an optional package, adds to the instructor's report.
+
+    ``id`` is the section's anchor on the page, and ``html`` is its body.
+    """
 
     id: str
     title: str

@@ -1,4 +1,4 @@
-"""``autograder attempts``."""
+"""The command ``autograder attempts``: how a class got on with each exercise."""
 
 from __future__ import annotations
 

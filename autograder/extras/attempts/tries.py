@@ -108,7 +108,7 @@ def table(unit: str, by_student: ByStudent) -> list[ExerciseTries]:
 
 
 def as_text(rows: Sequence[ExerciseTries]) -> str:
-    """The table for a terminal."""
+    """Format the rows of `table` for a terminal, with the students who are stuck."""
     lines = ["solved  attempts  minutes  exercise"]
     for row in rows:
         attempts = "-" if row.attempts is None else f"{row.attempts:g}"

@@ -1,4 +1,4 @@
-"""``autograder gradescope``."""
+"""The command ``autograder gradescope``, and the format "gradescope" for grades."""
 
 from __future__ import annotations
 

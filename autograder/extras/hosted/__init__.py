@@ -1,1 +1,1 @@
-"""Grade a single hand-in at once, for services that run a command for each."""
+"""Grade each hand-in as soon as it arrives, for services such as Gradescope."""

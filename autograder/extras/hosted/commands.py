@@ -1,4 +1,4 @@
-"""``autograder hosted``."""
+"""The command ``autograder hosted``, which grades one submission for a service."""
 
 from __future__ import annotations
 

@@ -71,10 +71,13 @@ def grade(
 
 
 def _hand_in(submission: Path, folder: Path) -> list[tuple[str, str]]:
-    """Copy the files of a submission that the intake accepts.
+    """Copy the files of a submission that may be graded into a new folder.
 
     Returns:
-        What it left out or shortened, as in `Submission.repairs`.
+        What was left out or shortened, as in `Submission.repairs`.
+
+    Raises:
+        CourseError: the submission's folder is a link, no folder, or unreadable.
     """
     folder.mkdir(parents=True)
     try:

@@ -26,12 +26,14 @@ _EARLY = 60.0  # seconds before its expiry at which a token is renewed
 
 
 class AdvantageAssignment:
-    """A unit's line item (gradebook column) in the LMS course that launched the hub.
+    """A unit's line item (gradebook column) in an LMS course that uses LTI 1.3.
 
-    If the line item does not exist yet, it is created with the first score.
+    The settings name the course; otherwise, it is the one in which students opened
+    the JupyterHub. A missing line item is created with the first score.
 
     Raises:
-        CourseError: the platform cannot be reached, or rejects the course's key.
+        CourseError: a setting or pylti1p3 is missing, it is unclear which course is
+            meant, or the LMS cannot be reached or refuses.
     """
 
     lms = "the LMS"
@@ -66,7 +68,7 @@ class AdvantageAssignment:
         )
 
     def read_people(self) -> list[LmsMember]:
-        """List the course's students; ``login`` is a student's name on the hub."""
+        """List the course's students; ``login`` is the name on the JupyterHub."""
         with self._translating_errors():
             members = list(self._names.get_members())
             return [

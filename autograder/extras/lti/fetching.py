@@ -1,4 +1,4 @@
-"""Download hand-ins from an LMS, with the layout of an archive for `collect`."""
+"""Download hand-ins from an LMS into a folder that ``autograder collect`` reads."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Information from LTI launches of a JupyterHub: the LMS's services, and its users.
+"""Information from LTI launches: an LMS's services, and its users on a JupyterHub.
 
-Since the hub has its own Python environment, this file does not import the rest of the
-engine at module level: the hub's configuration imports `note_launch` from a copy of it
-(docs/lms.md).
+A launch is a student's way from a course in the LMS to the hub. The hub has its
+own Python environment, and its configuration imports `note_launch` from a copy
+of this file (docs/lms.md), so this file does not import the rest of the engine
+at module level.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _PAGE = "docs/lms.md"
 
 @dataclass(frozen=True)
 class LmsSettings:
-    """One table of the file, like ``[canvas]``."""
+    """An LMS's settings: table ``name``, like ``[canvas]``, of the file ``path``."""
 
     path: Path
     name: str

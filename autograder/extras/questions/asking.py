@@ -45,13 +45,16 @@ def questions(
     - "line": in which line a shape first appears.
 
     Args:
-        listing: the answer's code as the sheet shows it.
-        places: the places at which values were recorded, by their number.
+        listing: the answer's code as the student's sheet of questions shows it.
+        places: the places in the code at which values were recorded, by number.
         edits: the changes that were tried, in the order of ``Observation.edits``.
-        observations: one for each case; the first case is the one on the sheet.
+        observations: what a run of the answer has shown, once for each case (an
+            input of the exercise). Most questions are about the first case.
+        draw: the source of random choices.
 
     Raises:
-        NothingObservedError: the arguments of the call cannot be described in a line.
+        NothingObservedError: the arguments of the call cannot be described in a
+            line.
     """
     if names := find_untellable(observations[0]):
         raise NothingObservedError(f"`{names[0]}` cannot be told in a line")

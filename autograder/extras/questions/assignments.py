@@ -36,10 +36,11 @@ _STRANGE = 'No quiz "{name}" was made for you: answer the one that you were give
 
 
 def read_keys(root: Path, assignment: str) -> Mapping[str, Keys]:
-    """Map each student to the keys of the assignment's quizzes.
+    """Map each student's id to the correct letters of their quizzes, by a quiz's name.
 
     Raises:
-        CourseError: the file of keys cannot be read, or has none for the assignment.
+        CourseError: the file of keys cannot be read, or has none for the
+            assignment.
     """
     student_keys: Mapping[str, Keys]
     student_keys = files.read_json_state(root / _KEYS).get(assignment, {})
@@ -52,7 +53,10 @@ def read_keys(root: Path, assignment: str) -> Mapping[str, Keys]:
 
 
 def keep(root: Path, assignment: str, new_keys: Mapping[str, Keys]) -> None:
-    """Store the keys of new quizzes, by student, beside those of earlier quizzes.
+    """Store the correct letters of new quizzes beside those of earlier quizzes.
+
+    Args:
+        new_keys: by student, the correct letters, like "BADC", by a quiz's name.
 
     Raises:
         CourseError: the file of keys cannot be read or written.
@@ -67,7 +71,8 @@ def judge(notebook: NotebookNode, key: Keys, points: float) -> Verdict:
     """Grade the quiz in a student's notebook by the letters in its answer cell.
 
     Args:
-        key: the keys of all quizzes that were made for the student.
+        key: the correct letters of all quizzes that were made for the student, by a
+            quiz's name.
         points: the points for a quiz without mistakes.
     """
     answer = next(c.source for c in notebook.cells if _grade_id(c) == ANSWER)
@@ -85,7 +90,8 @@ def verdict_on(answer: str, student_keys: Keys, points: float) -> Verdict:
     tells the student so.
 
     Args:
-        student_keys: the keys of all quizzes that were made for the student.
+        student_keys: the correct letters of all the student's quizzes, by a quiz's
+            name.
         points: the points for a quiz without mistakes.
     """
     name, letters = read(answer)

@@ -101,8 +101,12 @@ def _wrong_options(
 ) -> list[str]:
     """Choose the texts of up to three wrong options beside the correct one, ``right``.
 
-    Preferred are first a false statement that suits this result in particular, and then
-    one that suits any result. Options of different kinds do not imply each other.
+    If possible, they include a false statement that suits this result in particular
+    and one that suits any result. The kinds are chosen so that no option implies
+    another.
+
+    Args:
+        claims: true and false statements about the result after the change.
     """
     by_kind: dict[str, list[str]] = {}
     for claim in claims:

@@ -1,4 +1,4 @@
-"""``autograder questions``."""
+"""The command ``autograder questions``, which asks students about their own code."""
 
 from __future__ import annotations
 

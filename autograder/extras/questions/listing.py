@@ -103,11 +103,11 @@ def _function(tree: ast.Module, target: str) -> tuple[ast.stmt, ast.FunctionDef]
 
 
 def _refuse(function: ast.FunctionDef) -> None:
-    """Refuse a function whose execution is not limited to a visible call.
+    """Refuse a function of which a student cannot follow a call line by line.
 
     Raises:
-        NotListedError: it is a generator, runs code from a text, or starts threads or
-            processes.
+        NotListedError: it is a generator, runs code from a text, or starts threads
+            or processes.
     """
     nodes = list(ast.walk(function))
     if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in nodes):

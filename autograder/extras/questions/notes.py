@@ -14,17 +14,18 @@ _WIDEST = 60  # the most characters of an expression that a question may quote
 
 @dataclass(frozen=True)
 class NotedPlace:
-    """A place in the code at which a value is recorded, or that the place is reached.
+    """A place in the code where a run records a value, or only that it gets there.
 
     Attributes:
         line: the displayed line.
-        text: the code of the recorded expression; "" for an assigned or returned value.
+        text: the code of the recorded expression; "" for an assigned or returned
+            value.
         name: the variable to which the value is assigned; "" for other values.
         is_result: whether the value is the one that the line returns.
         is_filled: whether the value is a tensor filled with one number.
 
-    If ``text`` and ``name`` are "" and ``is_result`` is false, it is only recorded that
-    the line is reached.
+    If ``text`` and ``name`` are "" and ``is_result`` is false, no value is
+    recorded.
     """
 
     line: int

@@ -85,15 +85,18 @@ class Seen:
 
 @dataclass(frozen=True)
 class EditOutcome:
-    """The outcome of an edit on one case, compared with that of the unchanged answer.
+    """What a changed version of an answer does on one case, compared with the answer.
 
     Attributes:
         raised: the error; "" for none.
-        moved: by argument, whether its last row influences row 0 of the first result.
-        is_same: whether the result is unchanged.
-        is_inconclusive: whether it is unclear if the result has changed, for instance
-            because the difference is tiny.
-        turned: by tensor of the result, whether its last two dimensions are swapped.
+        result: the returned value; None if there is none.
+        moved: by argument, whether its last row influences row 0 of the first
+            result.
+        is_same: whether the result is that of the unchanged answer.
+        is_inconclusive: whether it is unclear if the result has changed, for
+            instance because the difference is tiny.
+        turned: by tensor of the result, whether its last two dimensions are
+            swapped.
         factors: by tensor of the result, the factor by which all its entries are
             multiplied; None if there is none.
     """
@@ -128,17 +131,18 @@ class EditOutcome:
 
 @dataclass(frozen=True)
 class Observation:
-    """The execution of an answer on one case, and the outcomes of the edits on it.
+    """What a run of an answer on one case has shown, and what edits to its code do.
 
     Attributes:
         title: the title of the case.
         construction: the code that created the module; "" for a function.
         call: the arguments, as pairs of a name and a value.
-        notes: pairs of a place's number and its value, if that was the same each time.
+        notes: pairs of a place's number and its value, if that was the same each
+            time.
         ran: the numbers of all places that were reached.
         result: the returned value.
         moved: as in `EditOutcome`.
-        edits: the outcomes, in the order in which the edits were tried.
+        edits: the outcome of each change, in the order in which they were tried.
     """
 
     title: str
@@ -152,7 +156,9 @@ class Observation:
 
 
 def read(printed: str) -> list[Observation]:
-    """Parse the observations that a cell has printed, the most informative case first.
+    """Parse the observations that a cell has printed, one for each case, in order.
+
+    The sandbox reports the most informative case first.
 
     Raises:
         NothingObservedError: there are none, or they are invalid.
@@ -207,7 +213,11 @@ def _outcome(report: dict[str, Any]) -> EditOutcome:
 
 
 def _read_value(report: dict[str, Any], depth: int = 0) -> Seen:
-    """Read an observed value; the parts of a tuple are one level deeper."""
+    """Parse the description of a value, with those of its parts.
+
+    ``depth`` is the number of collections around the value. An error is raised if
+    it exceeds 3, or if the description lacks something or has a wrong type.
+    """
     if depth > 3:
         raise ValueError("tuples in tuples in tuples")
     return Seen(

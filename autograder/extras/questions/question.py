@@ -16,12 +16,14 @@ class ChoiceQuestion:
 
     Attributes:
         kind: the kind of question; see `asking.questions`.
+        correct: the index of the correct option.
         about: its subjects; a sheet has no two questions with a common subject.
         worth: how worthwhile it is, by the understanding that it needs.
         line: the displayed line that it is about; 0 for several.
         explanation: what the execution has also shown, for the answer key.
         mentioned: changes among the options. A different question about one of them
-            could give the answer away, so both are asked only if others are lacking.
+            could give the answer away, so both are asked only if others are
+            lacking.
     """
 
     kind: str

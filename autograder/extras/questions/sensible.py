@@ -70,9 +70,9 @@ def is_telling_if_unchanged(operator: str, old: ast.AST) -> bool:
 def is_plumbing(call: ast.Call) -> bool:
     """Whether no question should be asked about leaving out a call.
 
-    That holds for calls that only concern types, memory or sizes, or create a tensor
-    from numbers, since nobody forgets them; and for dropout, because a sheet does not
-    show a module's mode.
+    That holds for calls that only concern types, memory or sizes, or create a
+    tensor from numbers, since nobody forgets them. It also holds for dropout,
+    because a sheet does not show whether the module is in training mode.
     """
     name = name_of(call)
     return name in _PLUMBING | _SIZES | _FILLING or "drop" in name.lower()
@@ -86,12 +86,14 @@ def is_filled(node: ast.AST | None) -> bool:
 def is_slip(operator: str, old: ast.AST, new: ast.AST) -> bool:
     """Whether a person in a hurry could write ``new`` for ``old``.
 
-    Some changes are excluded: to leave out the first argument of a call, to swap
-    arguments that are not written alike, to exchange calls that are chained to
-    ``self``, and to exchange the operands of anything but a sum, a difference or a
-    matrix product. If one operand is left out, the other may not be a constant, a side
-    of a matrix product, or the right operand of a difference, quotient, remainder or
-    power.
+    These changes are excluded:
+
+    - to leave out the first argument of a call;
+    - to swap arguments that are not written alike;
+    - to exchange the order of calls that are chained to ``self``;
+    - to exchange the operands of anything but a sum, difference or matrix product;
+    - to replace an operation by a constant operand, a matrix product by either
+      operand, or a difference, quotient, remainder or power by the right one.
 
     Args:
         operator: the kind of change, such as "swap arguments".
@@ -196,6 +198,6 @@ def _calls(tree: ast.AST) -> list[str]:
 
 
 def _options(tree: ast.AST) -> set[str]:
-    """The keyword arguments that concern Python or memory rather than the method."""
+    """Find keyword arguments that concern Python or memory, such as ``dtype``."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.keyword)]
     return {node.arg for node in nodes if node.arg in _NOT_ASKED}

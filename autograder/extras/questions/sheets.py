@@ -1,4 +1,8 @@
-"""Make sheets with questions about each student's own accepted code, and their key."""
+"""Make sheets of questions about students' own accepted code, and an answer key.
+
+Code is accepted if its exercise has full points. A student's sheet fits on one
+page and has a few multiple-choice questions about each of up to three answers.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +48,15 @@ _FEWEST = 3  # the fewest questions of a sheet
 
 @dataclass(frozen=True)
 class SheetPart:
-    """An answer on a sheet: its numbered code, the observed call, and the questions."""
+    """An answer on a sheet, with the questions about it.
+
+    Attributes:
+        title: the title of the exercise.
+        code: the student's answer, with a number before each line.
+        call: a description of the call that the questions are about, with its
+            arguments.
+        questions: the multiple-choice questions about this call.
+    """
 
     title: str
     code: str
@@ -61,7 +73,7 @@ class QuestionSheet:
 
     @property
     def key(self) -> list[tuple[str, ChoiceQuestion]]:
-        """All questions in order, each with the title of the answer it is about."""
+        """The questions, each after its exercise's title, for the answer key."""
         return [(part.title, q) for part in self.parts for q in part.questions]
 
 
@@ -142,11 +154,17 @@ def _sheet(
     unit: str, submission: Submission, path: Path | None, draw: random.Random,
     most: Mapping[str, float], exercises: Mapping[str, Specification],
 ) -> tuple[QuestionSheet | None, list[str]]:  # fmt: skip
-    """Make a student's sheet; return it, or None if that is impossible, and remarks.
+    """Make the question sheet of one student.
 
     Args:
         path: the student's graded notebook, if there is one.
-        most: the maximum points of each exercise, by the name of its check.
+        draw: the random generator for all choices, which is seeded for the student.
+        most: the maximum points of each exercise, by the grade id of its check.
+        exercises: the specifications of the unit's exercises, by name.
+
+    Returns:
+        The sheet, or None if there is too little to ask about; and remarks, which
+        say which answers are not asked about, or why there is no sheet.
     """
     student = submission.student
     accepted = [
@@ -183,10 +201,11 @@ def _not_asked(title: str, reason: Exception | str) -> str:
 
 
 def _fit_page(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
-    """Choose the parts of a sheet, and questions about each, that fit on one page.
+    """Choose the answers, and the questions about each, that fit on one printed page.
 
-    If these are too few questions, more of them about short answers are allowed, and
-    then also less worthwhile ones.
+    Only worthwhile questions are chosen, and fewer about short answers. If that
+    makes too few questions for a sheet, first the limit for short answers is
+    dropped, and then less worthwhile questions are allowed as well.
 
     Args:
         parts: all answers that can be asked about, each with all its questions.
@@ -217,7 +236,7 @@ def _lines(part: SheetPart) -> int:
 
 
 def _height(part: SheetPart) -> float:
-    """The height of a part in lines of questions, in the template's layout."""
+    """Estimate how many lines of the printed page an answer and its questions take."""
     call = 3 + len(part.call) // _WIDE + 0.85 * _lines(part)  # code is in small print
     return call + sum(map(_rows, part.questions))
 
@@ -234,7 +253,12 @@ def _worth(part: SheetPart) -> float:
 
 
 def _cells(path: Path) -> list[tuple[str, str]]:
-    """The code of a graded notebook without its checks: (exercise or "", source)."""
+    """Read the code cells of a graded notebook, except its check cells.
+
+    Returns:
+        Pairs of an exercise's name and the code of the student's answer to it. The
+        name is "" if a cell is not the answer to an exercise.
+    """
     cells = []
     for cell in notebooks.read(path).cells:
         mark = cell.metadata.get("nbgrader", {})
@@ -249,12 +273,13 @@ def _answers(
     accepted: Sequence[str], cells: Sequence[tuple[str, str]],
     exercises: Mapping[str, Specification], draw: random.Random,
 ) -> tuple[list[_Answer], list[str]]:  # fmt: skip
-    """Choose up to `_TRIED` answers to ask about, at random.
+    """Choose up to `_TRIED` solved exercises at random, and prepare their answers.
 
     Args:
         accepted: the names of the exercises that the student has solved.
         cells: the code of the student's notebook, as `_cells` returns it.
         exercises: the specifications of the unit's exercises, by name.
+        draw: the random generator for the choice.
 
     Returns:
         The answers, and a line for each one that was considered but cannot be used.

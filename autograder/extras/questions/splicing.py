@@ -10,14 +10,16 @@ import re
 def spliced(
     source: str, statement: ast.stmt, old: ast.AST, new: ast.AST, replacement: ast.AST
 ) -> str:
-    """The text of a statement with one node of it replaced.
+    """Write a changed statement in one line, mostly in the student's spelling.
+
+    ``ast.unparse`` alone would change quotes, numbers and parentheses that the
+    change does not concern. It is used if the spelling cannot be preserved without
+    a change of meaning.
 
     Args:
         source: the code that the statement is in.
-        old: the node that is replaced, with its position in the source.
-        new: the node that replaces it.
-        replacement: the changed statement, whose meaning the text must have; it is
-            unparsed if the student's spelling cannot be preserved.
+        statement, replacement: the whole statement before and after the change.
+        old, new: the changed part of the statement, before and after.
     """
     plain = _numbers_kept(source, in_a_line(replacement))
     end = getattr(old, "end_lineno", None)
@@ -37,18 +39,23 @@ def spliced(
 
 
 def _spellings(part: str) -> tuple[str, str, str]:
-    """Ways to write a part of a line: with double quotes, unchanged, in parentheses."""
+    """Spell a part of a line in three ways: in double quotes, as is, in parentheses."""
     return part.replace("'", '"'), part, f"({part})"
 
 
 def line_of(
     source: str, statement: ast.stmt, old: ast.AST, new: ast.AST, replacement: ast.AST
 ) -> str:
-    """The changed line of a longer statement; "" if the change is not in one line.
+    """Write the one line that a change affects in a statement of several lines.
 
     Args:
+        source: the code that the statement is in.
+        statement, replacement: the whole statement before and after the change.
         old, new: the changed part of the statement, before and after.
-        replacement: the whole statement after the change.
+
+    Returns:
+        The line, without indentation and comment; "" if the change is not within
+        one line, or cannot be written into the line without a change of meaning.
     """
     first, last = getattr(old, "lineno", 0), getattr(old, "end_lineno", 0)
     if first != last or old is statement or not isinstance(new, ast.expr | ast.Slice):
@@ -82,7 +89,11 @@ def _numbers_kept(source: str, text: str) -> str:
 
 @functools.lru_cache(maxsize=8)
 def _own_numbers(source: str) -> tuple[tuple[str, str], ...]:
-    """Pairs of Python's and the source's spellings of numbers, where they differ."""
+    """Find the numbers that the source spells differently from Python's ``repr``.
+
+    Returns:
+        Pairs of Python's and the source's spelling, such as ("1e-06", "1e-6").
+    """
     nodes = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)]
     numbers = [node for node in nodes if type(node.value) in (int, float)]
     pairs = [(repr(n.value), ast.get_source_segment(source, n)) for n in numbers]
@@ -99,13 +110,16 @@ def in_a_line(node: ast.AST) -> str:
 
 
 def _part(source: str, old: ast.AST, new: ast.AST) -> str:
-    """The text of the new node, as in the source if it is a part of the old node."""
+    """Write the new node as code, spelt as in the source if the old node has it."""
     is_part = any(node is new for node in ast.walk(old))
     return (ast.get_source_segment(source, new) if is_part else "") or ast.unparse(new)
 
 
 def _read(text: str) -> str:
-    """A dump of the text's syntax tree, to compare meanings; "" if it is invalid."""
+    """Return a dump of the syntax tree of some code; "" if the code is invalid.
+
+    Two pieces of code mean the same if their dumps are equal.
+    """
     try:
         return ast.dump(ast.parse(text))
     except (SyntaxError, ValueError):

@@ -1,4 +1,8 @@
-"""Make true and false statements about a result or a value, from what a run shows."""
+"""Write true and false statements for the options of multiple-choice questions.
+
+They say how a change to the code would affect what a call returns, or describe
+a value inside a call. A run in a sandbox has shown which of them are true.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,11 @@ ROWS, COLUMNS, ABOVE = "rows sum to one", "columns sum to one", "nothing above"
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of some kind, and whether execution has shown that it is true."""
+    """A sentence that may be an option of a question, and whether it is true.
+
+    ``kind`` is what the sentence is about, such as "shape", or "rows" for sums of
+    rows. ``true`` is what a run in a sandbox has shown.
+    """
 
     kind: str
     text: str
@@ -28,10 +36,10 @@ _IMPLIED = (
 
 
 def implied(kind: str, kinds: Sequence[str]) -> bool:
-    """Whether a statement of this kind may imply, or follow from, one of other kinds.
+    """Return whether a statement of this kind may imply, or follow from, another one.
 
-    Args:
-        kinds: the kinds of a question's other options.
+    A question offers only one of two such statements, as it has only one correct
+    option. ``kinds`` are those of its other options.
     """
     return any(kind in group and not group.isdisjoint(kinds) for group in _IMPLIED)
 
@@ -42,10 +50,10 @@ def shape_of(shape: Sequence[int]) -> str:
 
 
 def other_shapes(shape: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """Wrong alternatives to a shape that a misunderstanding could lead to.
+    """List wrong shapes that somebody who misunderstands the code might expect.
 
-    They swap two dimensions, omit one, set one to 1 or to the size of a different
-    tensor, or merge two.
+    They swap, omit, merge or add dimensions of the correct ``shape``, or change the
+    size of the last one. ``sizes`` are the sizes of other tensors' dimensions.
     """
     dims, shapes = tuple(shape), list[tuple[int, ...]]()
     if len(dims) > 1:
@@ -64,12 +72,15 @@ def other_shapes(shape: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, 
 def after_edit(
     before: Observation, after: EditOutcome, names: Sequence[str]
 ) -> list[Statement]:
-    """List true and false statements on a changed call, the most informative first.
+    """List statements on how a change to the code affects the result of a call.
 
-    In a question, the first true one is the correct option.
+    The most informative ones come first. In a question, the first true one is the
+    correct option.
 
     Args:
-        names: the names of the parts of the result.
+        before: the call before the change.
+        after: what the changed code does in the same call.
+        names: what the sentences call each part of the result.
     """
     parts = before.result.results
     claims = [
@@ -92,10 +103,10 @@ _ORDER = (
 
 
 def _other_values(before: Observation, names: Sequence[str]) -> str:
-    """Return the statement that only values change, and what stays the same.
+    """Write the statement that only values change, and say what stays the same.
 
-    That is the sum of the rows if it is 1, or else the shape, or the type and the
-    length if there is one.
+    That is rows that sum to 1, or else every shape; or, without any tensor, the
+    type, and the length if there is one.
     """
     rows = _first_with_rows(before)
     if rows is not None:
@@ -117,9 +128,9 @@ def _first_with_rows(before: Observation) -> int | None:
 
 
 def _keeps_shapes(before: Observation, after: EditOutcome) -> bool:
-    """Whether only values have changed: no part's kind, shape or length.
+    """Return whether an edit changes nothing but values: no kind, shape or length.
 
-    Rows that summed to 1 must still do so.
+    It is also False if rows that summed to 1 no longer do.
     """
     if after.raised or after.result is None:
         return False
@@ -157,7 +168,11 @@ def _of_part(
 def _of_shapes(
     before: Observation, name: str, old: Seen, new: Seen | None
 ) -> Iterator[Statement]:
-    """List statements on the shape of a tensor."""
+    """List statements on the shape that a tensor of the result has after an edit.
+
+    ``old`` and ``new`` are the tensor before and after the edit; ``new`` is None if
+    there is nothing to compare with.
+    """
     opening = f"{_capital(name)} now has the shape"
     shape = new.shape if new and new.is_tensor else None
     if shape is not None and shape != old.shape:
@@ -169,7 +184,11 @@ def _of_shapes(
 
 
 def _of_entries(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
-    """List statements on the entries of a tensor."""
+    """List statements on the entries that a tensor of the result has after an edit.
+
+    ``old`` and ``new`` are the tensor before and after the edit; ``new`` is None if
+    there is nothing to compare with.
+    """
     if new and new.is_tensor and new.shape != old.shape:
         return  # its axes mean something else now
     facts = new.facts if new else frozenset[str]()
@@ -227,7 +246,10 @@ def _of_lengths(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
 def _of_positions(
     before: Observation, after: EditOutcome, name: str
 ) -> Iterator[Statement]:
-    """List statements on which of an argument's positions a result depends on."""
+    """List statements on whether row 0 of a result depends on an argument's last row.
+
+    Instead of rows, a batch has positions of sequences; see `positions`.
+    """
     for argument, (first, last) in positions(before).items():
         depends = after.moved.get(argument)
         if not before.moved[argument]:
@@ -241,16 +263,16 @@ def _of_positions(
 
 
 def positions(before: Observation) -> dict[str, tuple[str, str]]:
-    """Name two positions for each argument, to ask whether one depends on the other.
+    """Name a position of the result, and one of each argument that may influence it.
 
-    These are the result's first position and the argument's last one. Positions lie
-    along the second-to-last axis.
+    A question can then ask whether the result's first position depends on the
+    argument's last one. Positions lie along the second-to-last axis.
 
     Returns:
-        By argument, a pair such as ("row 0", "row 3 of `keys`"). Only those arguments
-        are included whose influence was observed, and whose shape is that of the first
-        result up to the last two axes. {} if none of them has as many positions as the
-        result.
+        For each argument, a pair such as ("row 0", "row 3 of `keys`"). An argument
+        is left out if its influence was not observed, or if its shape differs from
+        that of the first result in more than the last two axes. The result is {} if
+        no argument has as many positions as the first result.
     """
     shape = before.result.results[0].shape
     alike = {

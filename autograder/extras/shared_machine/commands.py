@@ -1,4 +1,4 @@
-"""``autograder exchange``."""
+"""The command ``autograder exchange``, which sets up a shared machine."""
 
 from __future__ import annotations
 

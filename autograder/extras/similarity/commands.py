@@ -1,4 +1,4 @@
-"""``autograder similarity``."""
+"""The command ``autograder similarity``, which lists pairs of similar solutions."""
 
 from __future__ import annotations
 

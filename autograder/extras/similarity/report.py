@@ -12,10 +12,14 @@ from autograder.extras.similarity.similarity import Comparison
 
 
 def section(book: Classbook, root: Path) -> ExtraSection:
-    """The most similar pairs of a graded class.
+    """Make the class report's section on the most similar pairs of solutions.
+
+    The class report calls this function in each extra that has it (see
+    `autograder.seams`).
 
     Raises:
-        CourseError: nothing is graded yet, or a notebook cannot be read.
+        CourseError: nothing is graded yet, there is no release, or a notebook
+            cannot be read.
     """
     release_code = similarity.released(book.unit, root)
     names = {s.student.id: s.student.name for s in book.submissions}
@@ -26,7 +30,10 @@ def section(book: Classbook, root: Path) -> ExtraSection:
 def as_section(
     unit: str, comparison: Comparison, names: dict[str, str]
 ) -> ExtraSection:
-    """Lay out a comparison; ``names`` are put beside the students' ids."""
+    """Make the section of the report from a finished comparison of all solutions.
+
+    ``names`` maps the students' ids to the names that are shown beside them.
+    """
     html = page.render(
         "similar.html.j2", unit, folder=TEMPLATES, similar=comparison, names=names
     )

@@ -49,8 +49,9 @@ Runs = frozenset[tuple[str, ...]]
 class Alike:
     """An exercise that two students have solved similarly.
 
-    ``share`` is the weight of their common runs, as a fraction of the total weight of
-    the answer that has less.
+    ``share`` is between 0 and 1: the weight of the token runs that both answers
+    contain, divided by the total weight of the answer that weighs less. A run
+    weighs more the fewer students wrote it.
     """
 
     exercise: str
@@ -59,12 +60,14 @@ class Alike:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two students whose answers are similar.
+    """Two students, ``first`` and ``second``, whose answers are similar.
+
+    A run is a sequence of `RUN` tokens. It weighs more the fewer students wrote it.
 
     Attributes:
-        share: the weight of their common runs, as a fraction of the total weight of the
-            student who has less.
-        rare: the weight of their common runs in bits: about log2(n / 2) for each token
+        share: the weight of the runs that both students wrote, as a fraction of the
+            total weight of the student who has less.
+        rare: the weight of these runs in bits: about log2(n / 2) for each token
             that only these two of n students wrote.
         exercises: the similar exercises, the most similar first.
         same_names: whether even the names they chose agree.
@@ -110,7 +113,11 @@ def released(unit: str, root: Path) -> list[str]:
 
 
 def tokens(code: str, names: bool = False) -> list[str]:
-    """The tokens of code; unless ``names``, names a student chose become "name"."""
+    """Split code into the tokens that are compared.
+
+    Names that the student chose become "name", so that renaming hides nothing,
+    unless ``names`` is set.
+    """
     return [
         "name" if chosen and not names else text
         for text, chosen in _lexed(code[:_LONGEST])
@@ -224,7 +231,10 @@ class _Item:
         return sum(math.log2(n / self._counts[run]) / RUN for run in code_runs)
 
     def shared(self) -> np.ndarray:
-        """(students, students), float32: the weight of common runs of each two."""
+        """Return the weight of the runs that each pair of students shares.
+
+        The result is a float32 array of shape (students, students).
+        """
         # A run that only one student wrote is common to no two.
         several = [run for run, count in self._counts.items() if count > 1]
         column = {run: n for n, run in enumerate(several)}

@@ -1,4 +1,4 @@
-"""``autograder translate``."""
+"""The command ``autograder translate``, which updates the files for translators."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ msgstr ""
 
 @dataclass(frozen=True)
 class Updated:
-    """A file for translators; ``missing`` counts its untranslated sentences."""
+    """An updated translation file; ``missing`` counts its untranslated sentences."""
 
     path: Path
     sentences: int

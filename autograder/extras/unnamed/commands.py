@@ -1,4 +1,4 @@
-"""``autograder unnamed``."""
+"""The command ``autograder unnamed``, which groups unexplained wrong answers."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Wrong answers that match no known mistake, in groups that a teacher can name.
 
-The answers of a group fail the same visible cases in the same way. Each group is shown
-with its shortest program. A teacher's sentence about a group is sent to its students
-with their next feedback, and the program can become a mistake of the exercise.
+The answers of a group fail the same visible cases in the same way. Each group
+is shown with its shortest program. A teacher's sentence about a group is sent
+to its students with their next feedback. The program can also be added to the
+exercise as a known mistake, which checks recognise after the next build.
 """
 
 from __future__ import annotations
@@ -73,7 +74,10 @@ def groups(unit: str, root: Path) -> list[AnswerGroup]:
 
 
 def _members(book: Classbook) -> dict[str, list[tuple[Submission, str]]]:
-    """Map groups' keys to their submissions, each with its check's grade id."""
+    """Map the key of each group to its answers.
+
+    An answer is a pair: the submission, and the grade id of the exercise's check.
+    """
     members: dict[str, list[tuple[Submission, str]]] = defaultdict(list)
     for submission in book.accepted:
         for exercise, verdict in submission.records.items():
@@ -93,10 +97,12 @@ def _bare(code: str) -> str:
 
 
 def write_list(unit: str, root: Path) -> list[Path]:
-    """Write the page of all groups, and the table to fill in.
+    """Write a page that shows all groups, and a table for the teacher's sentences.
+
+    `take_sentences` reads the table when it is filled in. Returns both paths.
 
     Raises:
-        CourseError: nothing is graded yet.
+        CourseError: as `groups`.
     """
     answer_groups = groups(unit, root)
     rows = [("group", "exercise", "students", "sentence")]
@@ -111,10 +117,18 @@ def write_list(unit: str, root: Path) -> list[Path]:
 
 
 def take_sentences(unit: str, root: Path, path: Path) -> int:
-    """Store the sentences of a table; returns the number of students they concern.
+    """Store the sentences on groups that a teacher has written into a table.
+
+    Args:
+        path: the table from `write_list`, filled in.
+
+    Returns:
+        The number of wrong answers in these groups, at most one per student and
+        exercise.
 
     Raises:
-        CourseError: the table cannot be read, or names a group that does not exist.
+        CourseError: nothing is graded yet, the table cannot be read, or it names a
+            group that does not exist.
     """
     members = _members(gradebook.read(unit, root))
     new_sentences = sentences.from_table(path)
@@ -128,19 +142,19 @@ def take_sentences(unit: str, root: Path, path: Path) -> int:
 
 
 def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
-    """Make a group's program a mistake of its exercise; returns the changed file.
+    """Add a group's program to its exercise as a known mistake.
 
-    Since a student wrote the program, it is stored as data, and executed in a sandbox
-    only.
+    Returns the changed file. Since a student wrote the program, it is stored as
+    data, and executed in a sandbox only.
 
     Args:
         key: the group's key.
         name: the name of the new mistake.
-        asks: the question that a check asks about the mistake.
+        asks: the question with which a check points a student to the mistake.
 
     Raises:
-        CourseError: there is no such group, it has no sentence or program yet, or the
-            mistake cannot be put into the exercise's file.
+        CourseError: there is no such group, it has no sentence or program yet, the
+            name is invalid or taken, or the exercise's file cannot be changed.
     """
     by_key = {group.key: group for group in groups(unit.label, root)}
     if key not in by_key:
@@ -200,10 +214,11 @@ def _with_mistake(path: Path, mistake: str) -> str:
 
 
 def _import_word(text: str) -> str:
-    """Make a text import ``student_program`` from ``autograder.authoring.notation``.
+    """Make the text of an exercise's file import ``student_program``; return the text.
 
     Raises:
-        CourseError: the text has no import from this module on a line of its own.
+        CourseError: it has no import from ``autograder.authoring.notation`` on a
+            line of its own.
     """
     match = re.search(r"from autograder\.authoring\.notation import ([\w, ]+)\n", text)
     if match is None:

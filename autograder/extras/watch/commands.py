@@ -1,4 +1,4 @@
-"""``autograder watch``."""
+"""The command ``autograder watch``, which grades hand-ins as they arrive."""
 
 from __future__ import annotations
 

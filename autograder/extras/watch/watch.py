@@ -60,9 +60,9 @@ class Watch:
         later round.
 
         Raises:
-            CourseError: collecting, grading or a student's feedback failed. Unless no
-                submission could be graded, it is raised after all others have theirs.
-                The next round tries again.
+            CourseError: collecting, grading or a student's feedback failed. Unless
+                nothing at all was graded, it is raised after the feedback of all other
+                students is finished. The next round tries again.
         """
         failed = []
         try:
@@ -106,7 +106,11 @@ class Watch:
         return self.root / ".autograder" / "watched" / f"{self.unit}.json"
 
     def _read_records(self) -> dict[str, dict[str, Any]]:
-        """Map students to their last graded hand-in ("mark") and grading "times"."""
+        """Read what is recorded about each student; {} if there is no valid file.
+
+        "mark" is the `_mark` of the hand-in that was graded last, and "times" lists
+        when the student was graded, in seconds.
+        """
         try:
             return dict(json.loads(self._path.read_text(encoding="utf-8")))
         except (OSError, ValueError):
@@ -121,7 +125,10 @@ class Watch:
 
 
 def _mark(folder: Path) -> str:
-    """A digest of the files' names, sizes and modification times; reads no contents."""
+    """Return a digest of a hand-in's files, by which a new hand-in is recognised.
+
+    It is made from their names, sizes and modification times, without reading them.
+    """
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         with contextlib.suppress(OSError):  # deleted in the meantime
@@ -134,10 +141,13 @@ def _mark(folder: Path) -> str:
 
 @dataclass
 class Commands:
-    """Calls nbgrader's commands to collect, grade, and make and release feedback.
+    """Runs nbgrader's commands for an assignment: collect, grade, and return feedback.
 
-    With ``exchange``, submissions are collected from nbgrader's exchange, and feedback
-    is released to it. ``tell`` is what feedback shows before the deadline.
+    Attributes:
+        exchange: whether submissions are collected from nbgrader's exchange, and
+            feedback is released to it.
+        tell: what feedback shows before the deadline: "points", "cases" or
+            "panels".
     """
 
     unit: str

@@ -1,4 +1,4 @@
-"""``autograder site``."""
+"""The command ``autograder site``, which builds the course's website."""
 
 from __future__ import annotations
 

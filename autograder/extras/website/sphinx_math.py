@@ -22,6 +22,6 @@ def _display(translator: Any, node: nodes.math_block) -> None:
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Register the renderer for ``html_math_renderer = "mathml"``."""
+    """Register the renderer for ``html_math_renderer = "mathml"``, for Sphinx."""
     app.add_html_math_renderer("mathml", (_inline, None), (_display, None))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -173,7 +173,11 @@ def _picture() -> str:
 
 
 def _texts(unit: Unit) -> tuple[Unit, str, list[NotebookNode]]:
-    """A unit, its title and the cells of its release, without answers."""
+    """Collect what the page of equations shows about a unit.
+
+    Returns:
+        The unit, its title, and the cells of its release without written answers.
+    """
     cells = notebooks.read(unit.release).cells
     title = cells[0].source.partition("\n")[0].lstrip("# ")
     return unit, title, [cell for cell in cells if not _is_markdown_answer(cell)]
@@ -203,9 +207,10 @@ def _links(unit: Unit) -> str:
 
 
 def _page(unit: Unit) -> str:
-    """The text of a released notebook, with the outputs of the solved notebook.
+    """Write a unit's released notebook for the website, as JSON text with outputs.
 
-    Solutions are filled in, all cells run, and the exercises' stubs put back.
+    The solutions are filled in, all cells are run, and then the exercises' stubs
+    are put back, so that the outputs of the other cells are those of correct code.
     """
     book = notebooks.read(unit.release)
     book.cells = [c for c in book.cells if not _is_markdown_answer(c)]
@@ -222,7 +227,7 @@ def _page(unit: Unit) -> str:
 
 
 def _only_draws(code: str) -> bool:
-    """Whether code only calls ``drawing``, besides imports; readers need not see it."""
+    """Return whether code can be hidden: only imports and one call of ``drawing``."""
     try:
         statements = ast.parse(code).body
     except SyntaxError:  # for instance Markdown
@@ -234,7 +239,12 @@ def _only_draws(code: str) -> bool:
 
 
 def _readable(cells: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
-    """Yield cells for readers; tags hide drawings' code and fold predicted results."""
+    """Yield the cells that the website shows, with tags that MyST-NB understands.
+
+    The tags hide code that only shows a drawing, and fold the first output after
+    the reader is asked to predict it. Left out are generated cells, cells to write
+    a prediction in, and everything from the heading `_LAST` on.
+    """
     is_predicted = False
     for cell in cells:
         if cell.source.startswith(_LAST):

@@ -1,4 +1,4 @@
-"""``autograder written``."""
+"""The command ``autograder written``, with which people grade written answers."""
 
 from __future__ import annotations
 

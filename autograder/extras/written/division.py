@@ -19,7 +19,7 @@ _LENGTH = 5  # syllables of a pseudonym: two of 300 students share one in 24,000
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the answers, ``number`` of ``count``.
+    """One of ``count`` parts into which the answers are divided, one for each grader.
 
     The part of an answer depends on its text only, so equal answers stay together.
     """

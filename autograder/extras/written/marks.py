@@ -54,13 +54,14 @@ class AnswerMark:
 
 
 def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int:
-    """Record a filled-in table in the gradebook.
+    """Record the points and comments of a filled-in table in the gradebook.
 
-    If "points" is filled in, it counts, otherwise the ticked items. An empty row gets
-    the mark of the row that its "same as" names, or changes nothing. After an error,
-    nothing of the table is recorded. A line is printed for each mark, set since the
-    table was written, that a row replaces, or that stays because its row is not empty
-    and was not edited.
+    A row's points are those in the column "points", or else the sum of the ticked
+    items. An empty row gets the mark of the row that its column "same as" names, or
+    changes nothing. Somebody may have changed a mark since the table was written. A
+    line is printed for each such mark that a row replaces, and for each that stays
+    because its row, although not empty, was not edited. If there is an error,
+    nothing is recorded.
 
     Args:
         overwrite: also overwrite marks that others have set since the table was
@@ -156,7 +157,11 @@ def _points(
 
 @dataclass(frozen=True)
 class _Record:
-    """Marks of a question by student, to be written into the gradebook."""
+    """The marks in a table, by student id, to be written into the gradebook.
+
+    ``overwrite`` allows replacing marks that others have set in the meantime.
+    Messages name the table's ``path``.
+    """
 
     unit: str
     question: EssayPrompt
@@ -168,16 +173,16 @@ class _Record:
         """Write all marks, or none.
 
         The gradebook's mark on an answer is newer than a row if it was set or withdrawn
-        after the table was written. It stays if the row was not edited since.
+        after the table was written. A newer mark stays if the row was not edited.
 
         Returns:
-            the number of marks with points, and a line for each newer mark that a row
+            The number of marks with points, and a line for each newer mark that a row
             replaces, or that stays although its row is not empty.
 
         Raises:
-            CourseError: a student has no graded submission; or an edited row would
-                replace a newer mark that is not of the person who records the table,
-                and overwriting is not requested.
+            CourseError: a student has no graded submission. Or, unless overwriting is
+                requested, an edited row would replace a newer mark, or one withdrawn
+                since, that is not of the person who records the table.
         """
         histories = read_marks(book, self.unit, self.question)
         conflicts: list[str] = []
@@ -208,7 +213,11 @@ class _Record:
     def _rows(
         self, book: Gradebook, student: str, shown: str
     ) -> tuple[api.Grade, api.Comment]:
-        """The gradebook's rows on a student's answer. Raises CourseError."""
+        """Find the gradebook's rows with the points and the comment on an answer.
+
+        Raises:
+            CourseError: the student, whom it calls ``shown``, has no graded submission.
+        """
         key = self.question.name, self.unit, self.unit, student
         try:
             return book.find_grade(*key), book.find_comment(*key)

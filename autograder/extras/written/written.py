@@ -39,7 +39,12 @@ _POINTS = re.compile(r"\((\d+(?:\.\d+)?)\)[,;.]?")  # after each item
 
 @dataclass(frozen=True)
 class EssayPrompt:
-    """A question that asks for a written answer, with its rubric's items and points."""
+    """A question that asks for a written answer.
+
+    Attributes:
+        name: the grade id of its cell.
+        items: the rubric, as pairs of a criterion and the points for it.
+    """
 
     name: str
     title: str
@@ -48,7 +53,7 @@ class EssayPrompt:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The titles of the columns to tick."""
+        """The titles of the table's columns to tick, one for each rubric item."""
         return tuple(f"{text} ({points:g})" for text, points in self.items)
 
 
@@ -105,7 +110,11 @@ def questions(unit: str, root: Path) -> list[EssayPrompt]:
 
 
 def _items(text: str) -> Iterator[tuple[str, float]]:
-    """The items of the rubric in a text, with their points."""
+    """Yield the items of the rubric in a question's text: (criterion, points).
+
+    The text has a rubric if it contains "Points: one thing (2), another (1)." or
+    the like.
+    """
     rubric = _RUBRIC.search(text)
     items = _POINTS.split(rubric["items"].strip().strip("*") if rubric else "")
     for criterion, points in zip(items[::2], items[1::2], strict=False):
@@ -208,12 +217,14 @@ def write_list(
     unit: str, root: Path, folder: Path, blind: bool = False,
     part: Part | None = None, section: RosterSection | None = None,
 ) -> list[Path]:  # fmt: skip
-    """Write the page, and a table to fill in for each question; returns the paths.
+    """Write a page with all written answers, and for each question a table to fill in.
+
+    Returns the paths, that of the page first.
 
     Args:
         blind: replace names by pseudonyms.
-        part: the part of the answers to write; None for all.
-        section: the section whose answers to write; None for all.
+        part, section: which part of the answers, and which section of the roster,
+            to write; None for all.
     """
     limits = [limit for limit in (section, part) if limit]
     suffix = "".join(limit.suffix for limit in limits)

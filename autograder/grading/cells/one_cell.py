@@ -23,11 +23,12 @@ _LAST_WORDS = 0.1  # seconds to wait for the last messages of a dead kernel
 class OneCell:
     """The execution of one cell: reads the kernel's messages until the cell has ended.
 
-    nbclient uses three tasks of an event loop for each cell; for a short cell, these
-    took more time than all else.
+    It replaces nbclient's own loop, which uses three tasks of an event loop for
+    each cell. For a short cell, these took more time than all else.
 
     Args:
         client: runs the kernel that executes the cell, and stores the outputs.
+        index: the position of the cell in the notebook.
     """
 
     def __init__(self, client: CappedOutputs, cell: NotebookNode, index: int):

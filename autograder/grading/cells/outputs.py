@@ -30,7 +30,7 @@ def is_count(value: object) -> bool:
 class CappedOutputs(Execute):  # type: ignore[misc]
     """nbgrader's Execute, but it drops the output of a cell beyond a limit.
 
-    The outputs of a notebook may be as large as those of `_CELLS_IN_FULL` cells.
+    A whole notebook may show as much as `_CELLS_IN_FULL` cells at their limit.
     """
 
     output_kb = Integer(

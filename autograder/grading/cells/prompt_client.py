@@ -111,11 +111,12 @@ class PromptClient(AsyncKernelClient):
                 raise RuntimeError(f"Kernel didn't respond in {timeout} seconds")
 
     def _answered(self, request: str, deadline: float) -> bool:
-        """Whether a request is answered on both channels.
+        """Return whether the kernel answers a request on both channels.
 
-        Its end has to arrive on the output channel first, which shows that we receive
-        the kernel's output, and then its reply. Waiting ends when a channel is silent
-        for a moment, and at the deadline, even if other messages come without end.
+        First, the output channel has to report that the kernel is idle again, which
+        shows that we receive the kernel's output; then the reply has to arrive. Waiting
+        ends when a channel is silent for a moment, and at the deadline, even if
+        other messages come without end.
         """
         try:
             state = ""

@@ -124,7 +124,12 @@ class SandboxedExecute(CappedOutputs):
 
     @property
     def usage(self) -> dict[str, Any]:
-        """The sandboxes' isolation level and resource usage, and how the last ended."""
+        """What the sandboxes of the notebook have used, for its metadata.
+
+        The dictionary has the isolation "level". Once a sandbox has ended, it also has
+        the `Usage` of the last one, but "utime" and "stime" are the sums for all, and
+        "sandboxes" is the number of those that have ended.
+        """
         level = {"level": self._sandboxes[-1].level if self._sandboxes else "none"}
         used: list[dict[str, Any]] = [{**b.usage} for b in self._sandboxes if b.usage]
         if not used:
@@ -145,7 +150,13 @@ class SandboxedExecute(CappedOutputs):
     def run(
         self, cell: NotebookNode, index: int, look: Look | None = None
     ) -> NotebookNode:
-        """Execute a cell in a usable sandbox; ``look`` may return a reason to end it.
+        """Execute a cell in a usable sandbox, and return it.
+
+        Args:
+            index: the position of the cell in the notebook.
+            look: called now and then with the time that the cell has used; may return a
+                reason to end it. By default, the cell is ended when its time is used
+                up.
 
         Raises:
             GradingInfrastructureError: a fault of the grader or of the machine.
@@ -161,7 +172,10 @@ class SandboxedExecute(CappedOutputs):
         return self._ended_cells.get(index, self._stopped)
 
     def has_sandbox(self, index: int) -> bool:
-        """Provide a usable sandbox for a cell; False if the notebook was stopped."""
+        """Provide a usable sandbox for a cell; False if the notebook was stopped.
+
+        If the current sandbox is used up, a new one first reruns the earlier cells.
+        """
         self._note_sandbox()
         while self._used_up and not self._stopped:
             self._start_anew()
@@ -201,7 +215,7 @@ class SandboxedExecute(CappedOutputs):
         self._used_up = True
 
     def count(self, seconds: float) -> None:
-        """Count towards the notebook's limit the time that a check's answers took."""
+        """Add the seconds that a check's answers took to the notebook's time."""
         self._clock_before += seconds
 
     def _note_sandbox(self) -> None:  # if it is new
@@ -311,7 +325,10 @@ class SandboxedExecute(CappedOutputs):
             raise DeadKernelError("Kernel died")
 
     def _get_timeout(self, cell: NotebookNode | None) -> None:
-        """Return None, as nbclient's clock does not know how busy the machine is."""
+        """Return None, so that nbclient sets no time limit of its own; see `_run`.
+
+        Its clock would count time in which a busy machine kept the cell from running.
+        """
 
 
 def _error(name: str, message: str) -> NotebookNode:

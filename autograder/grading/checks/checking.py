@@ -35,15 +35,17 @@ _AGENT = "__import__('autograder.checks.agent', fromlist=['serve'])"
 
 
 class Checks:
-    """The judged checks of one notebook.
+    """Runs the check cells of one notebook, and keeps the judge's verdicts.
 
     Args:
         cells: runs the cells of the notebook.
+        judge: the process that compares the answers of the sandbox.
         submission: identifies the submission.
-        key: seeds the fresh inputs, together with the course's secret.
+        key: seeds the inputs that are drawn for this submission, together with the
+            course's secret.
         seconds: limits on the CPU time of the sandbox's answers.
-        explained: the grade id of the check whose evidence is kept in the attribute
-            `evidence`; "" for none.
+        explained: the grade id of the check whose evidence (its inputs and how the
+            answers compare) is kept in the attribute `evidence`; "" for none.
     """
 
     def __init__(
@@ -130,9 +132,10 @@ class Checks:
         }
 
     def _note_withheld(self, index: int, grade_id: str, keys: list[str]) -> None:
-        """Explain below a failed check why the exercises ``keys`` were not replaced.
+        """Tell the student why some solutions were not used to repeat a failed check.
 
-        The solution of each of them would give away the answer to this exercise.
+        Those of the exercises ``keys`` would give its answer away. The explanation is
+        added to the verdict's note and panel, unless the check has full points by now.
         """
         from autograder.checks.boxes import ORANGE, boxed
         from autograder.checks.rows import inline
@@ -149,7 +152,7 @@ class Checks:
         self._panels[index].data["text/html"] += boxed(ORANGE, inline(sentence))
 
     def _has_second_sandbox(self, index: int) -> bool:
-        """Run the cells before a check in the second sandbox; False if none is left."""
+        """Run the cells before a check in the second sandbox; False if that fails."""
         if self._reached is None:
             self._been_in_place.clear()
             self._cells.leave_sandbox()
@@ -214,7 +217,10 @@ class Checks:
         self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int,
         answers: Sequence[str],
     ) -> None:  # fmt: skip
-        """Run code that answers the judge, in place of the source of the cell.
+        """Let the sandbox answer the judge's questions about an exercise.
+
+        The source of the check cell is replaced, while it runs, by code that passes the
+        checked expression to the course's agent. The agent answers the judge.
 
         Args:
             answers: sources of the student's cells that build on replaced exercises.

@@ -79,7 +79,7 @@ class FeedbackExporter(HTMLExporter):
         return self._next().render("markdown", cell.source, attachments=attachments)
 
     def _next(self) -> Page:
-        """Begin the next cell of the page, and return the page."""
+        """Return the page's renderer, with a new allowance for the next cell."""
         self._page.next_cell()
         return self._page
 

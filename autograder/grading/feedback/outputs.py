@@ -101,7 +101,7 @@ def _drawing(svg: str) -> str:
 
 
 def _picture(text: str) -> str:
-    """Base64 data, decoded and encoded again; "" if it is not valid."""
+    """Re-encode base64 data, so that they hold nothing else; "" if they are invalid."""
     try:
         return base64.b64encode(base64.b64decode(text)).decode()
     except (binascii.Error, ValueError):

@@ -215,13 +215,16 @@ def _row(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the values of an exercise's row in the page's table, by name.
 
-    ``sign`` is "" as long as a person has yet to grade the answer. `_group` leaves out
-    the cells of rows whose ``is_tried`` is false.
+    "sign" is "" as long as a person has yet to grade the answer. "cases" says how
+    many cases passed. "remark" is what the verdict tells the student, and "said" is
+    the teacher's sentence. `_group` leaves out the cells of rows whose "is_tried"
+    is false.
 
     Args:
+        cell: the cell that holds the points: a check, or a written answer.
         checks: the verdicts, by grade id.
-        sentences: what teachers say to all whose answers fail in the same way, by the
-            id of the group (`sentences.group_of`).
+        sentences: what teachers say to all whose answers fail in the same way, by
+            the id of the group (`sentences.group_of`).
     """
     mark = nbgrader_of(cell)
     name, waits = mark["grade_id"], mark.get("waiting")

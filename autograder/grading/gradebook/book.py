@@ -219,7 +219,10 @@ def rows_of(
 
 
 def set_score(grade: api.Grade, score: float | None) -> None:
-    """Set an automatic score; if it is None or one is by hand, a person must look."""
+    """Set an answer's automatic score, and note whether a person has to look at it.
+
+    A person has to if the score is None, or if there are already points by hand.
+    """
     grade.auto_score = score
     grade.needs_manual_grade = grade.manual_score is not None or score is None
 

@@ -1,7 +1,8 @@
-"""A log of points by hand: a table in the gradebook, written together with the points.
+"""A log of points that people give by hand: a table in the gradebook itself.
 
-Whatever sets them (the formgrader, `autograder written`, a script) sets attributes of
-nbgrader's rows; each commit that changes some adds an entry for each answer.
+The formgrader, `autograder written` and scripts all give points by setting
+attributes of nbgrader's rows. Each commit that changes such attributes also
+adds an entry to the log for each answer, so that points and log agree.
 """
 
 from __future__ import annotations
@@ -104,6 +105,7 @@ def comments(book: api.Gradebook, unit: str) -> dict[tuple[str, str], str]:
 def _note(row: Any, value: Any, before: object, event_: Any) -> Any:
     """Remember the value that an attribute had before this transaction.
 
+    SQLAlchemy calls this whenever points by hand or a teacher's comment are set.
     Returns the new value; points become numbers, since the formgrader sends text.
     """
     session = object_session(row)

@@ -19,7 +19,7 @@ DAY = 86400.0  # seconds
 
 
 class LateBudget(Configurable):
-    """The setting: how many days of lateness are free."""
+    """The setting for the late days that students may spend without a penalty."""
 
     days = Integer(
         0, help="Late days that each student may spend over the term; 0: no budget."

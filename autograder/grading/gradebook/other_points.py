@@ -1,7 +1,7 @@
-"""Detect results that were graded with other points than the unit has now.
+"""Detect results that were graded when exercises had other points than now.
 
-Between a build that changes points and the run that applies it, source, gradebook and
-graded notebooks disagree. Pages and exports refuse such a mixture.
+After a build that changes points, source, gradebook and graded notebooks
+disagree until grading has run again. Pages and exports refuse such a mixture.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Recorder:
     create: bool
 
     def restrict_to(self, kind: type) -> Recorder:
-        """A recorder with only the stages of one kind."""
+        """Return a recorder with only the stages that are subclasses of ``kind``."""
         stages = tuple(stage for stage in self.stages if issubclass(stage, kind))
         return replace(self, stages=stages)
 

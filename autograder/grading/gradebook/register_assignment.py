@@ -30,6 +30,9 @@ def register(
 
     Existing entries stay as they are, such as a due date.
 
+    Args:
+        notebooks: the texts of each notebook's source and release, by its name.
+
     Returns:
         Whether anything was added.
 

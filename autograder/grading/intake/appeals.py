@@ -1,6 +1,7 @@
-"""Cells in which a student asks to look at a grade again: "Regrade 2.3: my reason".
+"""Cells in which a student asks for a regrade, such as "Regrade 2.3: my reason".
 
-A hand-in that only adds such cells does not replace the earlier one, whose time counts.
+Such a cell is called an appeal. A hand-in that differs from the earlier one in
+appeals only does not replace it, so the time of the earlier hand-in counts.
 """
 
 from __future__ import annotations

@@ -95,8 +95,10 @@ class _Builder:
     def _answer(self, n: int) -> int | None:
         """Choose the student's cell that answers the exercise of slot ``n``.
 
-        Of the slot's usable cells, the last counts that defines a name of the exercise,
-        or else the last. Returns its index in the submission; None without any cell.
+        Several of the student's cells may belong to a slot, a cell of the course. Of
+        those that are neither the stub nor too long, the last one counts that defines a
+        name of the exercise, or else the last one; without any, the slot's last cell.
+        Returns its index in the submission, or None if no cell belongs to the slot.
         """
         cells = self.match.cells_of(n)
         filled = [
@@ -158,7 +160,11 @@ class _Builder:
         return extras
 
     def _is_kept(self, cell_index: int, slot: int | None) -> bool:
-        """Decide whether to keep a cell that fills no slot, and record any repairs."""
+        """Return whether to keep a student's cell that is not used as an answer.
+
+        ``slot`` is the course's cell to which it belongs, if any. Repairs are recorded,
+        for example if the cell is too long to keep.
+        """
         cell = self.match.cells[cell_index]
         # Colab adds a badge when it saves to GitHub.
         is_badge = "view-in-github" in cell.ids or cell.source.startswith(_BADGE)
@@ -172,7 +178,11 @@ class _Builder:
         return slot is None or self._is_kept_copy(cell_index, self.match.slots[slot])
 
     def _is_kept_copy(self, cell_index: int, slot: Slot) -> bool:
-        """Whether a cell that belongs to a slot, but does not fill it, is kept."""
+        """Return whether to keep a student's cell that belongs to a cell of the course.
+
+        The notebook has ``slot`` in any case, so a cell is kept beside it only if the
+        student changed it. Repairs are recorded.
+        """
         if slot.release.get("id") in GENERATED:  # each kit has its own
             return False
         cell, slot_index = self.match.cells[cell_index], self.match.slot_of[cell_index]
@@ -193,10 +203,11 @@ class _Builder:
     def _is_kept_answer(
         self, cell: StudentCell, slot: Slot, changed: bool, slot_index: int
     ) -> bool:
-        """Decide whether a second cell for an answer is kept, and record the decision.
+        """Return whether to keep a second cell for an answer, and record the decision.
 
-        It is kept if it is not the stub and defines no name of the exercise. Ignoring
-        the stub is not recorded if the answer was found in a cell of the student's own.
+        It is kept if it differs from the stub (``changed``) and defines no name of the
+        exercise. Ignoring a stub is not recorded if the answer was found in a cell of
+        the student's own.
         """
         if changed and not defined(cell.source) & slot.targets:
             self._note("copy kept", f"A second cell of {slot.name} was kept as yours.")

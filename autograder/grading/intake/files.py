@@ -98,7 +98,8 @@ def take(
 def _printable(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str, str]:
     """Map the printable form of each path to the path itself.
 
-    Of two paths with the same form, a printable one wins; the other is left out.
+    Of two paths with the same form, a printable one wins. The other is left out: it
+    is added to ``left_out``, which maps a reason to the paths.
     """
     names: dict[str, str] = {}
     folders: set[str] = set()

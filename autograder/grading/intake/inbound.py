@@ -45,10 +45,17 @@ def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
 def copy(
     source: Path, target: Path, ignore: Sequence[str], owner: int | None
 ) -> tuple[list[tuple[str, str]], datetime.datetime]:
-    """Copy the regular files of an owner (a user id), or of all if that is None.
+    """Copy a submission out of the exchange, without following links.
+
+    Args:
+        source, target: the folder of the submission, and the folder to copy it to.
+        ignore: file name patterns to skip silently.
+        owner: the user id of the account whose files are copied; None for all
+            files.
 
     Returns:
-        What was left out, and why; and the time of the last change to what was copied.
+        What was left out, as pairs (path, reason); and the time of the last change
+        to what was copied, in UTC without zone.
 
     Raises:
         OSError: the copy cannot be written completely.
@@ -135,9 +142,10 @@ def _read_limited(
 def _limited_entries(
     folder: int, ignore: Sequence[str]
 ) -> Iterator[tuple[str, int, str]]:
-    """Yield the entries that `copy` and `last_change` consider, as `_entries` does.
+    """Yield the entries of a hand-in that `copy` and `last_change` consider.
 
-    These are the first `SizeLimits.files`, without ``timestamp.txt`` and ignored names.
+    They are the first `SizeLimits.files` that `_entries` yields, in the same
+    format, without ``timestamp.txt`` and the names to ignore.
     """
     entries = _entries(folder, [*ignore, STAMP])
     return islice(entries, SizeLimits.files)
@@ -146,9 +154,14 @@ def _limited_entries(
 def _entries(
     folder: int, ignore: Sequence[str], path: str = ""
 ) -> Iterator[tuple[str, int, str]]:
-    """Yield (path, open folder, name) of everything below a folder, notebooks first.
+    """Yield (path, open folder, name) of what is below a folder, its notebooks first.
 
-    Links are not followed, and the depth is limited to that of a submission.
+    Links are not followed. The depth, and the number of names in each folder, are
+    limited to those of a submission. Folders are given as descriptors; one that is
+    yielded stays open until the next entry is asked for.
+
+    Args:
+        path: what to put before the paths of the entries.
     """
     with os.scandir(folder) as scan:
         candidates = (entry.name for entry in islice(scan, SEEN))

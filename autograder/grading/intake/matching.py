@@ -116,7 +116,17 @@ def same_text(first: str, second: str) -> bool:
 
 
 class Match:
-    """Which cell of a submission belongs to which slot, and how it was recognised."""
+    """Finds which cells of a student belong to which slots, the cells of the course.
+
+    A cell is recognised by nbgrader's grade id or, if that was lost, by the cell's
+    own id, its text, the names that it defines, or its position.
+
+    Attributes:
+        slot_of: maps the index of a student's cell to that of its slot.
+        restored: the slots of answers that were recognised without their grade id.
+        moved_in: the slots of answers that were found in cells of the student's
+            own.
+    """
 
     def __init__(self, slots: Sequence[Slot], cells: Sequence[StudentCell]):
         self.slots, self.cells = slots, cells
@@ -176,7 +186,7 @@ class Match:
                 self._restore(number, slot)
 
     def _by_definition(self) -> None:
-        """Match an unfilled answer with the last other cell that defines its names."""
+        """Match an unfilled answer to the last free code cell that defines its name."""
         for n, slot in enumerate(self.slots):
             if not slot.is_answer or not slot.targets or self.filled_cells_of(n):
                 continue
@@ -196,7 +206,10 @@ class Match:
                     self._restore(alike[0], n)
 
     def _gap(self, n: int) -> range:
-        """The indices of cells between those of slots n - 1 and n + 1, if any."""
+        """Return the indices of the cells between those of slots n - 1 and n + 1.
+
+        The range is empty if one of these two slots has no cell.
+        """
         before = [-1] if n == 0 else self.cells_of(n - 1)
         last = n + 1 == len(self.slots)
         behind = [len(self.cells)] if last else self.cells_of(n + 1)
@@ -208,10 +221,11 @@ class Match:
             self.restored.append(slot)
 
     def in_place(self) -> set[int]:
-        """Return the largest set of matched cells that are in the course's order.
+        """Find the largest set of matched cells that are in the order of the course.
 
-        It holds the indices of these cells in the submission. A student's own cell is
-        placed after the course's cell to which the last of them before it is matched.
+        Returns their indices in the submission. The other matched cells were moved or
+        copied. A student's own cell keeps its place after the last cell of the set
+        before it.
         """
         last_slots: list[int] = []  # smallest last slot of a run of each length
         last: list[int] = []  # the cell that ends it

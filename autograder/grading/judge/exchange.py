@@ -47,11 +47,12 @@ class Question:
     """What the judge is asked about one check.
 
     Attributes:
-        submission: identifies the submission.
-        key: seeds its fresh inputs, together with the course's secret.
-        seconds: CPU time that answers may take.
+        exercise: the name of the exercise, "unit/name".
+        key: seeds the inputs that are drawn for this submission, together with the
+            course's secret.
         replaced: exercises for which the course's solution replaces the student's.
-        with_evidence: whether the verdict comes with its evidence.
+        with_evidence: whether the verdict comes with the inputs and with how the
+            answers compare.
     """
 
     exercise: str
@@ -112,9 +113,12 @@ class Exchange:
         self.code = str(self._take("prepared")["code"])
 
     def ask(self, channel: socket.socket, supervisor: int | None, ticket: str) -> None:
-        """Give the judge the sandbox's channel, and the id of its supervisor process.
+        """Let the judge ask the sandbox its questions.
 
-        ``ticket`` identifies the call in the sandbox that is to answer.
+        Args:
+            channel: the socket on which the sandbox answers, passed on to the judge.
+            supervisor: the id of the process that watches the sandbox's CPU time.
+            ticket: identifies the call in the sandbox that is to answer.
         """
         request = {"ticket": ticket, "supervisor": supervisor}
         self._send({"ask": request}, [channel.fileno()])
@@ -167,7 +171,10 @@ class Exchange:
         return self.verdict
 
     def await_mistake(self) -> RenderedVerdict:
-        """Wait for the mistake to be named, if it can be; return the final verdict."""
+        """Wait while the judge looks for a known mistake; return the final verdict.
+
+        If it finds one, the final verdict names the mistake.
+        """
         verdict = self.settle()
         if self._goes_on:
             # If naming fails, the first verdict still holds.

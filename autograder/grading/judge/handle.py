@@ -1,9 +1,11 @@
-"""The grading process's handle on its judge, a process that knows the answers.
+"""The grading process's handle on the judge, the process that compares answers.
 
-It opens one exchange for each check (see `exchange.py`, and `judging.py` for the other
-end). If a reply does not match, is late or is missing, the judge process is ended and
-none of its results are used. A fresh process is started for the next check, and the
-submission stays undecided.
+Only the judge knows the correct answers, and only it decodes what the sandboxed
+student process sends. `Judge` starts it as a child process, and opens an
+exchange of messages with it for each check (see `exchange.py`, and `judging.py`
+for the other end). If a reply does not match, is late or is missing, the judge
+is killed, and the next check gets a new process. A check without a verdict by
+then keeps the submission undecided, unless a second try succeeds.
 """
 
 from __future__ import annotations
@@ -47,9 +49,11 @@ class Judge:
 
     @contextlib.contextmanager
     def exchange(self, question: Question) -> Iterator[Exchange]:
-        """Open an exchange, prepared so that the sandbox can be asked next.
+        """Begin the exchange of messages with the judge about one check.
 
-        If the exchange is not finished when the `with` block ends, the judge is ended.
+        In the `with` block, the judge waits for the connection to the sandbox
+        (`Exchange.ask`). If the exchange is not finished when the block ends, the judge
+        process is killed.
 
         Raises:
             GradingInfrastructureError: the judge was lost.
@@ -74,11 +78,11 @@ class Judge:
                 self.close()
 
     def _seeds(self, question: Question) -> dict[str, str]:
-        """Return the seed of a submission's "own" cases and that of its "shared" ones.
+        """Derive the seeds of a check's hidden cases from the course's secret.
 
-        There are `DRAWINGS` shared seeds for each exercise, and several submissions may
-        get the same one. The submission's content decides which one it gets, and
-        determines its own seed: grading it again asks the same questions.
+        "own" seeds cases that only this submission gets. "shared" is one of `DRAWINGS`
+        seeds of the exercise, so that several submissions can get the same cases. Both
+        depend on the submission's content: grading it again asks the same questions.
         """
         own_seed = self._digest(f"{question.key}/{question.exercise}")
         shared = f"{int(own_seed, 16) % DRAWINGS}/{question.exercise}"
@@ -130,9 +134,10 @@ class Judge:
                 self._line.send({"preload": unit}, self.patience)
 
     def wait(self) -> None:
-        """Wait until the process runs and has done its imports.
+        """Wait until the judge process runs and has done its imports.
 
-        A cell's clock starts later, so that it does not include this time.
+        This happens before the time limit of the check's cell begins to count, because
+        the start of the process would otherwise use up some of it.
 
         Raises:
             CourseError: the process does not start.

@@ -1,10 +1,11 @@
-"""The judge process, which knows the answers and gets the student's as plain data.
+"""The judge process: it knows the correct answers and compares the student's.
 
-Started by `sandbox/launch.py`, it serves the grading process (`handle.py`) at the other
-end of the socket that its argument names. For each check it receives the trusted end of
-a kernel's channel. It draws cases, computes their correct answers, asks the sandbox for
-its own, and sends back a verdict. Messages of the sandbox are decoded here, away from
-the gradebook, and correct answers never enter the sandbox.
+`sandbox/launch.py` starts it with the descriptor of a socket, on which it
+serves the grading process (`handle.py`). For each check it receives a second
+socket, which leads to the student's process in the sandbox. It draws cases,
+computes their correct answers, asks the sandbox for the student's answers, and
+sends back a verdict. Messages from the sandbox are decoded in this process,
+away from the gradebook, and correct answers never enter the sandbox.
 """
 
 from __future__ import annotations
@@ -139,15 +140,18 @@ def _verdicts(
     check: PreparedCheck | Exception, sandbox: SandboxClient, names: Message,
     draws: bool, with_evidence: bool = False,
 ) -> Iterator[tuple[RenderedVerdict, bool]]:  # fmt: skip
-    """Yield the verdict and then, if a mistake can be named, a verdict that names it.
+    """Yield the verdict on a check and then, if needed, one that names the mistake.
 
-    With each verdict comes whether another one follows. None follows a correct answer,
-    an answer that ended too early, or a fault of the grader.
+    Each comes with whether another one follows. The second one has the same points,
+    but takes longer to find; it names a known mistake if one explains the answers.
+    None follows a correct answer, an unsolved stub, an answer that exceeded a
+    limit, a check that did not run, or a fault of the grader.
 
     Args:
         check: the check, or the error that prevented its preparation.
-        names: identify the exercise and the submission.
+        names: the "exercise", and the id of the "submission".
         draws: whether to draw the pictures of the panel.
+        with_evidence: whether to add inputs and answers as text.
     """
     submission, images = names["submission"], dict[str, str]()
     try:
@@ -181,11 +185,13 @@ def _verdicts(
 
 
 def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
-    """Query the sandbox about one exercise, starting with the visible cases.
+    """Ask the sandbox for its answers to all cases of a check, and judge them.
 
-    If they show that the exercise is an unsolved stub, no fresh cases are drawn. If the
-    sandbox exceeds a limit before it has answered all these, the result names this as
-    the mistake; if in the search for the smallest case, the result stays as it was.
+    The visible cases come first: if they show that the exercise is an unsolved
+    stub, no hidden cases are drawn. If the sandbox exceeds a limit, the result
+    names this as the mistake. If an answer is wrong, small cases are tried at the
+    end, to show the smallest one that fails; if a limit is exceeded there, the
+    result stays as it was.
     """
 
     def ask(case: Case) -> Answers:
@@ -212,5 +218,5 @@ def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
 
 
 def hide_stub(result: CheckResult) -> CheckResult:
-    """Put one friendly line in place of the cases of an unsolved stub."""
+    """Replace the cases of an unsolved stub by a friendly line; keep other results."""
     return result if result.note else without_stub(result)

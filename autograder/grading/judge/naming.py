@@ -1,4 +1,9 @@
-"""Find the mistake behind a wrong answer: optional work, once the verdict is final."""
+"""Find the known mistake behind a wrong answer, once its points are final.
+
+A known mistake is a wrong program, stored in the course with a sentence that
+explains it to students. Naming it changes no points, so it may fail or be cut
+short.
+"""
 
 from __future__ import annotations
 
@@ -48,15 +53,16 @@ def name_mistake(
 def _diagnose(
     exercise: Exercise, task: Specification, result: CheckResult
 ) -> CheckResult:
-    """Return a result with the mistake that its answers show, if there is one.
+    """Name the known mistake that gives the student's answers, if there is one.
 
-    The answers that mistakes give are stored for the visible cases; for fresh cases,
-    they must be computed, which takes time. So they are computed only for mistakes that
-    fit the visible cases. A mistake that fits these but not the fresh cases keeps its
-    name, because the student's notebook shows the same name, but it is called likely.
-    If only hidden cases fail (apart from those of general properties), answers are
-    computed for all mistakes that the visible cases do not contradict. The code of a
-    mistake that a student wrote is not run here; such a mistake is likely at best.
+    Usually ``result.mistake`` is already the mistake that fits the visible cases,
+    for which the answers of all mistakes are stored. Its answers to the hidden
+    cases are computed here, which takes time. If these differ from the student's,
+    the mistake keeps its name, because the student's notebook shows the same name,
+    but it is no longer sure. If only hidden cases fail (apart from those of general
+    properties), answers are computed for all mistakes that the visible cases do not
+    contradict. A mistake whose code a student wrote is not run here, and is never
+    sure.
     """
     confined = {v.name for m in task.mutants for v in m.variants if v.confined}
     wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]
@@ -79,15 +85,16 @@ def _diagnose(
 def _with_answers(
     exercise: Exercise, result: CheckResult, task: Specification, names: Collection[str]
 ) -> list[CaseResult]:
-    """Return the results, with the answers of mistakes stored in their fresh cases.
+    """Return the results, with the answers of mistakes stored in their hidden cases.
 
-    Wrong results are compared first. A variant that does not give the student's answers
-    to a case is excluded, and is not run for further cases. Measured cases are left
-    out, because their answers say only how good a model is, and running mistaken models
+    Each variant, a wrong program that makes a mistake, is run on one case after the
+    other, those with wrong results first. Once it does not give the student's
+    answers to a case, it is not run on further cases. Measured cases are left out,
+    because their answers say only how good a model is, and running mistaken models
     takes long.
 
     Args:
-        names: the variants of mistakes to try; each is a wrong program that makes one.
+        names: the variants to try.
     """
     results = list(result.results)
     mistakes = {  # no other mistake is looked for
@@ -121,10 +128,11 @@ _answered = WeakKeyDictionary[Case, dict[str, Answers]]()  # by variant of a mis
 def _compute_answers(
     task: Specification, names: Collection[str], case: Case
 ) -> dict[str, Answers]:  # fmt: skip
-    """Map each of these variants of mistakes to its answers to a case; computed once.
+    """Run variants of mistakes on a case; return each one's answers by its name.
 
-    The objects are built anew for each case. An object might remember something of
-    earlier cases, and which cases were earlier depends on the submissions.
+    The answers are kept as long as the case is, which other submissions may share.
+    The objects are built anew for each case, because an object might remember
+    something of earlier cases, and these differ between submissions.
     """
     cached = _answered.setdefault(case, {})
     if new := [name for name in names if name not in cached]:
@@ -136,22 +144,24 @@ def _compute_answers(
 def _reuse_answers(
     result: CaseResult, visible: Case | None, names: Collection[str], is_played: bool
 ) -> tuple[dict[str, Predictions], set[str]]:
-    """Find the answers of mistakes to a fresh case that are known without running them.
+    """Find answers of mistakes to a hidden case that are known without running them.
 
-    In a case of a general property, the visible case stores for each variant which
-    answers are wrong (a pattern). A variant is known if its pattern is that of this
-    result. In other cases, variants are known only if the judge interacts and this
-    result is right: a variant that is right in the visible case is then right in all
-    fresh ones (a test asserts this), so that the correct answers are its answers.
+    For a case that tests a general property, the visible case stores a pattern for
+    each variant, which says which of its answers are wrong. If the student's
+    answers have the same pattern, it counts as the variant's answer. For other
+    cases, answers are known only if the judge interacts with the student's code and
+    the student is right: a variant that is right in the visible case is then right
+    in all hidden ones (a test asserts this), so its answers are the correct ones.
 
     Args:
+        result: the student's result in the hidden case.
         visible: the visible case with the same name, if there is one.
         names: the variants of mistakes to look for.
-        is_played: whether the judge interacts with the answer, which takes long.
+        is_played: whether the judge interacts with the code, which takes long.
 
     Returns:
-        The known answers by variant; and the variants of which the visible case stores
-        patterns.
+        The known answers by variant; and the variants of which the visible case
+        stores patterns.
     """
     mistakes = visible.mistakes if visible else {}
     stored = {name: mistakes[name] for name in names if name in mistakes}

@@ -1,6 +1,8 @@
-"""Prepare a check: its random cases, and the judge's side of them.
+"""Prepare a check in the judge: load the exercise, and draw its hidden cases.
 
-Which cases several submissions share decides what a student could know beforehand.
+Some hidden cases are drawn for one submission only, and others are shared by
+several. `PreparedCheck.fresh` decides this by what a student could learn about
+them from other submissions.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ class PreparedCheck:
     """An exercise with all that is needed to question a sandbox about it.
 
     Attributes:
+        exercise: the exercise with its visible cases, as students see it.
+        task: the course's specification, which draws hidden cases and solves them.
         own_seed: seeds the cases that only this submission gets.
         shared_seed: seeds the cases that other submissions get, too; "" if none do.
     """
@@ -49,15 +53,16 @@ class PreparedCheck:
 
     @property
     def fresh(self) -> tuple[Case, ...]:
-        """The cases that students do not get, with correct answers; slow to draw.
+        """The hidden cases drawn for this check, with correct answers; slow to draw.
 
-        They take the place of the stored hidden cases, because the student's code could
-        print whatever enters the sandbox. If the answers consist of many computed
-        numbers, a few sets of cases serve all submissions: knowing their inputs reveals
-        no answers. In all other exercises, each submission gets cases of its own:
+        They are used instead of the hidden cases that the build has stored, because the
+        student's code could print whatever enters the sandbox. If the answers consist
+        of many computed numbers, a few sets of cases serve all submissions: knowing
+        their inputs reveals no answers. In all other exercises, each submission gets
+        cases of its own:
 
-        - if the judge interacts, because feedback tells which words were right;
-        - if a model is measured, because people read the inputs;
+        - if the judge interacts with the code, as this tells which answers were right;
+        - if a model is measured, because people can read the inputs;
         - if answers are masks or lists of words, because these can be filled in by hand
           or from feedback.
         """
@@ -71,10 +76,11 @@ class PreparedCheck:
         return (*self.exercise.cases, *self.fresh)
 
     def side(self, case: Case) -> Interactor:
-        """The judge's interactor for a case, whose random choices no student can know.
+        """Create a case's interactor: the judge's object that answers the sandbox.
 
-        If a fresh case is drawn twice, the two get different choices, so that a lucky
-        guess for one does not help with the other.
+        Its random choices, such as an order, depend on the secret, so no student can
+        know them. If two hidden cases have the same name, the choices differ, so that a
+        lucky guess for one does not help with the other.
         """
         suffix = " again" if case.hidden and self._is_second(case) else ""
         draw = random.Random(f"{self.own_seed} {case.name} {case.hidden}{suffix}")
@@ -86,7 +92,11 @@ class PreparedCheck:
         return case is not next(drawings)
 
     def pack_inputs(self, case: Case) -> Packed | None:
-        """Pack all inputs of a case for sending, once; None if the judge interacts."""
+        """Serialise a case's inputs for the sandbox; None if the judge interacts.
+
+        In that case the interactor decides which inputs the sandbox may see. Otherwise
+        the packed inputs are kept for other submissions that get the same case.
+        """
         if self.task.interactor_class is not Interactor:
             return None
         if case not in _packed:
@@ -117,11 +127,12 @@ _packed = WeakKeyDictionary[Case, Packed]()  # as long as the case itself is in 
 
 @functools.cache
 def _is_computed(name: str) -> bool:
-    """Whether correct answers must be computed from inputs that the sandbox has.
+    """Return whether an exercise's answers can only be found by computing them.
 
-    If so, several submissions can share fresh cases (see `PreparedCheck.fresh`). This
-    also requires that most visible cases, apart from `open` ones, have answers with
-    more numbers than a person would write down.
+    Several submissions may then share hidden cases (see `PreparedCheck.fresh`).
+    This is so if the judge does not interact with the code, no case is measured,
+    and most visible cases, apart from `open` ones, have answers with more numbers
+    than a person would write down.
     """
     exercise, task = _visible(name.split("/")[0])[name], specification(name)
     if task.interactor_class is not Interactor or any(
@@ -133,7 +144,7 @@ def _is_computed(name: str) -> bool:
 
 
 def _has_many_numbers(case: Case) -> bool:
-    """Whether an answer has many numbers that are not whole, and so are not counts."""
+    """Return whether an answer has many numbers that are not whole, so not counts."""
     return any(
         isinstance(value, torch.Tensor)
         and value.is_floating_point()

@@ -1,4 +1,8 @@
-"""The judge's end of a kernel's channel, which questions an untrusted sandbox."""
+"""The judge's end of the socket to a sandbox: it asks for the student's answers.
+
+The sandbox runs the student's code and is not trusted, so the time, size and
+number of its messages are limited.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +45,15 @@ class SandboxClient:
     Args:
         ticket: identifies the call in the sandbox that is to answer.
         seconds: CPU time for the answers, and for our replies to its questions.
-        stop: a connection; waiting ends as soon as there is something to read on it.
+        stop: a connection; waiting ends when there is something to read on it.
         waits: called every `_SIGN` seconds while an answer is awaited.
 
     Attributes:
-        late: the message about a limit that the sandbox has exceeded, if it has.
+        heard: whether the sandbox has begun to answer.
+        complete: whether it has answered all that it was asked.
+        hindered: whether the time ran out while the machine was busy.
+        late: a limit that the sandbox has exceeded, as a mistake to show; or None.
+        ended: which limit that was.
     """
 
     def __init__(
@@ -68,7 +76,7 @@ class SandboxClient:
 
     @property
     def took(self) -> float:
-        """Seconds that the sandbox took to answer, plus ours to reply to it."""
+        """Seconds that the sandbox took to answer, plus the CPU time of our replies."""
         return self._clock + self._worked
 
     @property
@@ -77,9 +85,9 @@ class SandboxClient:
         return bool(self._lost)
 
     def await_ready(self) -> bool:
-        """Await the beginning of the call in the sandbox; False if the sandbox is lost.
+        """Wait until the student's process can answer; False if the sandbox is lost.
 
-        The grading process limits the wait.
+        There is no time limit here, because the grading process limits the cell.
         """
         never = self._begin_span(Budget(math.inf, math.inf))
         self.heard = self._until((f"ready {self._ticket}",), never) is not None
@@ -88,13 +96,16 @@ class SandboxClient:
     def ask(
         self, side: Interactor, inputs: Packed | None = None, kind: str = "ask"
     ) -> Answers:
-        """Ask for the answers to a case; if the sandbox is lost, they hold an error.
+        """Ask for the student's answers to a case; return them as they are compared.
 
-        Meanwhile the sandbox may ask questions, to which ``side`` replies.
+        Meanwhile the sandbox may ask questions, to which ``side`` replies. At the end,
+        ``side`` turns the report of the sandbox into the answers. If the sandbox is
+        lost, the answers consist of an error.
 
         Args:
+            side: the judge's interactor for the case.
             inputs: the packed inputs; if None, those that ``side`` reveals.
-            kind: "ask", or `smallest.BRIEFLY` for an answer that may take a second.
+            kind: "ask", or `smallest.BRIEFLY` if the answer may take only a second.
         """
         span = self._begin_span(self._answer_budget.least(self._check_budget))
         try:
@@ -139,9 +150,10 @@ class SandboxClient:
         return not self._lost
 
     def _until(self, kinds: tuple[str, ...], span: Span) -> tuple[str, Answers] | None:
-        """Await a message of these kinds; None if the sandbox is lost.
+        """Receive the next message of these kinds, and return its kind and values.
 
-        Messages of an interrupted call are skipped.
+        A few others, which an interrupted call has left behind, are skipped. Returns
+        None if the sandbox is lost.
         """
         limits = Limits(data=min(Limits.data, self._room))
         with self._note_loss():
@@ -161,7 +173,11 @@ class SandboxClient:
             self._lost = self._lost or NO_ANSWER
 
     def _waiting(self, span: Span) -> Wait:
-        """Make a function that waits for the channel, within the limits of a span."""
+        """Make the function by which sending and receiving wait for the socket.
+
+        It waits for an event of the socket, and raises WireError if the span exceeds a
+        limit or if waiting is to stop.
+        """
 
         def wait(channel: socket.socket, event: int) -> None:
             poll = select.poll()
@@ -214,7 +230,10 @@ class SandboxClient:
         return Span(self._meter, budget)
 
     def _count_ours(self, span: Span) -> None:
-        """Count our own CPU time separately, as the sandbox waits for us meanwhile."""
+        """Add the CPU time that we have used since the last call to our own total.
+
+        It is taken off the span's clock, because the sandbox waits for us meanwhile.
+        """
         before, self._at = self._at, time.thread_time()
         self._worked += self._at - before
         span.give_back(self._at - before)

@@ -1,7 +1,9 @@
-"""Substitute the course's solutions for a student's: the judge's part.
+"""The judge's part in repeating a check with the course's solutions.
 
-This module provides the code of these solutions, and reduces the second verdict to what
-a student may see. `error_carried_forward.py` decides when to substitute.
+If an exercise fails and one that it builds on has failed, too, the check is
+repeated in a sandbox where the course's solution replaces that earlier answer
+(see `error_carried_forward.py`). This module provides the source code of such
+solutions, and reduces the second verdict to what a student may see.
 """
 
 from __future__ import annotations

@@ -63,7 +63,10 @@ def render_verdict(
 def undecided_verdict(
     exercise: Exercise, submission: str, fault: str
 ) -> RenderedVerdict:
-    """The verdict on a check that a person must decide; it has no score until then."""
+    """Return the verdict on a check that a person must decide, as the judge failed.
+
+    ``fault`` tells instructors what went wrong.
+    """
     name, title, points = exercise.name, exercise.title, exercise.points
     result = CheckResult(name, title, 0.0, points, note=_(FOR_A_PERSON))
     rendered = render_verdict(result, submission)
@@ -74,7 +77,7 @@ def undecided_verdict(
 def without_sandbox(
     exercise: str, points: float, ended: Ended, submission: str
 ) -> RenderedVerdict:
-    """The verdict on a check that did not run because no sandbox was available."""
+    """Return the verdict (no points) on a check for which no sandbox was available."""
     result = CheckResult(exercise, "", 0.0, points, note=ended.explanation)
     rendered = render_verdict(result, submission)
     return replace(rendered, verdict=replace(rendered.verdict, ended=ended.reason))
@@ -112,7 +115,7 @@ def verdict_of(result: CheckResult, submission: str = "") -> Verdict:
 
 
 def _digest(wrong: Sequence[Finding]) -> str:
-    """A digest that is the same for equal wrong answers; "" for none."""
+    """Return a digest that is equal for equal wrong answers; "" if none is wrong."""
     lines = [f"{f.name}: {_first_line(f.message)}" for f in wrong[:_DIGESTED]]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:8] if lines else ""
 

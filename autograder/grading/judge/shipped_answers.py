@@ -25,16 +25,16 @@ from autograder.checks.values import same_tensors
 def mark_shipped(
     fresh: Iterable[Case], visible: Sequence[Case], side: type[Interactor]
 ) -> tuple[Case, ...]:
-    """Mark, in each fresh case, the aspects whose correct answers students can look up.
+    """Mark in each hidden case the aspects whose answers students can look up.
 
-    A submission in which nothing else is right earns no points (`points.open_parts`).
-    Aspects are what answers are about, such as gradients. ``side`` is the class that
-    questions the sandbox for the judge.
+    An aspect is what an answer counts for, such as gradients. A submission in which
+    only marked aspects are right earns no points (`points.open_parts`).
 
-    Measured cases are not marked. Nothing is marked where the judge computes answers
-    from what a sandbox reports: in a bug clinic, every case has the same two words. Nor
-    is anything marked if no unmarked answer would remain, because then no correct
-    answer would earn points.
+    Measured cases are not marked. No case is marked if ``side``, the class of the
+    judge's interactor, computes the answers from what the sandbox reports: in a bug
+    clinic, for example, all answers are one of two words, so that each of them
+    could be looked up. Nor is any case marked if no unmarked answer would remain,
+    because then no correct answer would earn points.
     """
     fresh = tuple(fresh)
     if side.conclude is not Interactor.conclude:
@@ -64,11 +64,12 @@ def _shipped(
 def _is_repeatable(
     name: str, value: Value, case: Case, visible: Sequence[Case], side: type[Interactor]
 ) -> bool:
-    """Whether a correct answer can be read from a visible case or inside the sandbox.
+    """Return whether a correct answer can be copied from a visible case or an input.
 
-    An answer is looked up in the visible cases with the name of this one, under its own
-    name, or in all visible cases if there is none with that name. A tensor of many
-    numbers is looked up everywhere, since no two are equal by chance.
+    The answer is compared with those of the visible cases of the same name, or of
+    all visible cases if there are none: with the answer of the same name if a case
+    has one, else with all its answers. A tensor is also compared with all that
+    `_available_tensors` finds. That an input is unchanged is always known.
     """
     if name.endswith(AFTERWARDS):  # it says that an input is unchanged
         return True

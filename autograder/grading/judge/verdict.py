@@ -116,10 +116,11 @@ class ResultComparison:
 
 @dataclass(frozen=True)
 class CaseEvidence:
-    """One random drawing of a case: its inputs, and how the answers compare.
+    """One set of inputs drawn for a case, and how the answers to it compare, as texts.
 
-    ``credit`` is the share of the case's points that its answers earn. A ``hidden`` one
-    was drawn for grading, and its inputs may serve for other students as well.
+    ``credit`` is the share of the case's points that the answers earn. Inputs of a
+    ``hidden`` case were drawn for grading, and may serve for other students as
+    well.
     """
 
     title: str

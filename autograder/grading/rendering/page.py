@@ -13,10 +13,11 @@ _DRAWER = Renderer()
 
 @dataclass(frozen=True)
 class Allowance:
-    """Limits of processor time (seconds) and characters, for a cell and for a page.
+    """Limits on rendering a cell and a page: processor time (seconds) and characters.
 
-    Rendering a whole notebook of this course takes about a second, and a large table of
-    pandas a tenth of a second.
+    ``cut`` is how many characters are shown of a text that is not rendered.
+    Rendering a whole notebook of this course takes about a second, and a large
+    table of pandas a tenth of a second.
     """
 
     cell_seconds: float = 2.0
@@ -31,7 +32,10 @@ DrawPlot = Callable[[str, Mapping[str, object], float], Drawing]
 
 
 class Page:
-    """Renders the texts of one page; beyond the allowance, they are plain and cut."""
+    """Renders the texts of one page as HTML, within limits for each cell and the page.
+
+    A text beyond the limits is shown as it was written, and cut if it is long.
+    """
 
     def __init__(self, allowance: Allowance = ALLOWANCE, draw: DrawPlot = _DRAWER.draw):
         self._allowance, self._draw = allowance, draw

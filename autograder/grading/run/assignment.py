@@ -55,10 +55,12 @@ class Assignment:
         notebooks: by name, the texts of each notebook's source and release.
         beside: the contents of the course's other files, by relative path.
         stages: the preprocessors that grade a notebook, in this order.
+        secret: the course's secret, which seeds hidden inputs.
         depends: digests of what results depend on, besides the submission's and the
             course's files.
         ignored: file name patterns; matching files in a submission are skipped.
-        keys: by student, the data for scoring the cells that extras score.
+        keys: by student, the data with which extras (optional packages) score some
+            of the student's cells.
     """
 
     name: str

@@ -22,9 +22,13 @@ from autograder.grading.run.persist import ResultWriter
 def recompute_late_penalties(
     writer: ResultWriter, outcomes: Iterable[Outcome]
 ) -> list[Outcome]:
-    """Recompute the penalties of outcomes that are up to date; return all outcomes.
+    """Recompute the late penalties of students whose results are up to date.
 
-    Nothing is recomputed if no stage of the recorder assigns late penalties.
+    Nothing is recomputed unless the writer's recorder runs nbgrader's
+    AssignLatePenalties.
+
+    Returns:
+        All outcomes; that of a student whose late policy failed is undecided.
 
     Raises:
         GradebookError: nothing can be recorded.
@@ -58,7 +62,8 @@ def _penalties(book: Gradebook, assignment: str) -> dict[str, dict[str, float]]:
 def _renew(writer: ResultWriter, outcome: Outcome, before: dict[str, float]) -> Outcome:
     """Recompute a student's penalties; if they change, mark feedback as out of date.
 
-    ``before`` are the penalties so far, by notebook. Returns the new outcome.
+    ``before`` are the penalties so far, by notebook. Returns the outcome, which
+    becomes undecided if the late policy fails.
     """
     try:
         after = {name: _penalty(writer, outcome.student, name) for name in before}

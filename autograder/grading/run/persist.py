@@ -85,9 +85,9 @@ class ResultWriter:
     ) -> Outcome:
         """Record a graded notebook, then publish it, which marks it as up to date.
 
-        If the judge failed on a check, the submission is graded a second time. If it
-        fails again, the rest is recorded, but the notebook is not marked as up to date,
-        so that the next run tries again.
+        If the judge failed on a check, an error makes the run grade the submission a
+        second time. If the judge fails again, the other checks are recorded, but the
+        notebook is not marked as up to date, so that the next run tries again.
 
         Raises:
             GradingInfrastructureError: the judge failed on a check, for the first time.

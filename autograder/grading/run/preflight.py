@@ -17,8 +17,8 @@ _THREADS = 24
 def check_ulimits(jobs: int) -> None:
     """Check that the shell's limits allow grading so many submissions at once.
 
-    The limit of open files is raised first, as far as necessary and possible. If it
-    stays lower than necessary, it is refused only below `_FILES`.
+    A limit of open files that is too low is first raised as far as possible. Fewer
+    open files than needed are tolerated, unless there are fewer than `_FILES`.
 
     Args:
         jobs: the number of submissions that are graded at once.

@@ -38,15 +38,16 @@ def rehearse(
     """Check that every exercise gives the course's own solution all of its points.
 
     A notebook that has passed is not graded again until its digest changes. If the
-    machine or an unexpected error keeps it from being graded, there is only a warning,
-    as this says nothing about the exercises.
+    machine or an unexpected error keeps it from being graded, there is only a
+    warning, as this says nothing about the exercises.
 
     Args:
+        executor: grades the solution, as it grades submissions.
         calm: seconds for which a second try waits for a calmer machine, at most.
 
     Raises:
-        CourseError: an exercise does not, or another mistake would affect every
-            submission; none should be graded.
+        CourseError: an exercise does not give all points, or something else is
+            wrong that would affect every submission, so that none should be graded.
     """
     if not warmable.stages(course.stages):
         return  # other people's preprocessors: nothing is known of their scores

@@ -82,7 +82,12 @@ class Run:
     def _settle(
         self, begun: deque[InFlightSubmission], bar: tqdm[Never], may_begin: bool
     ) -> Iterator[list[Outcome]]:
-        """Record finished submissions, in order; wait for them if no more may begin."""
+        """Record finished submissions in the order of ``begun``; yield their outcomes.
+
+        A finished submission waits for a slower one that was begun before it. If no
+        more ``may_begin``, this waits until ``begun`` is empty; otherwise only until
+        another one can begin.
+        """
         executor = self._executor
         while begun and (
             not begun[0].running

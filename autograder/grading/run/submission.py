@@ -60,7 +60,11 @@ class InFlightSubmission:
 
 
 def result_of(future: Future[Any], task: Task, log: logging.Logger) -> Graded:
-    """The result of a task, wherever it was graded; raises what grading raised."""
+    """Return the result of a task, in whichever process it was graded.
+
+    Raises what grading raised. If another process graded the task, ``future`` holds
+    bytes, which must have the task's id, and ``log`` gets that process's warnings.
+    """
     result = future.result()
     return result if isinstance(result, Graded) else read_reply(result, task, log)
 

@@ -104,7 +104,13 @@ class Cluster:
         return future
 
     def _send(self, data: bytes, future: Future[bytes]) -> None:
-        """Send a task to a worker that is not known to be unfit, if there is one."""
+        """Send a serialised task to a worker that is not known to be unfit.
+
+        When it has been graded there, `_settle` passes the result to ``future``.
+
+        Raises:
+            SetupError: all workers are unfit.
+        """
         among: dict[str, Any] = {}
         if self._unfit:
             # Others only if none of these is left; a worker that joins later may do.
@@ -117,7 +123,10 @@ class Cluster:
         sent.add_done_callback(functools.partial(self._settle, data, future))
 
     def _settle(self, data: bytes, future: Future[bytes], sent: Future[bytes]) -> None:
-        """Pass Dask's result of a task to its future, or send the task again."""
+        """Pass the result that Dask's future ``sent`` holds to the caller's ``future``.
+
+        If the machine that got the task could not grade, send the task again instead.
+        """
         error = None if sent.cancelled() else sent.exception()
         if isinstance(error, NoSandboxError):
             # Not in this thread, which processes the scheduler's messages.

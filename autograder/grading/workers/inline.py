@@ -16,7 +16,8 @@ class InlineExecutor:
     """Grades in this process, one task at a time; `submit` returns once it is graded.
 
     Args:
-        shared: what `preload` starts in the background; tasks wait for what they need.
+        shared: processes that tasks need, such as the server of sandboxes.
+            `preload` starts them in the background; a task waits for what it needs.
     """
 
     slots = 1

@@ -55,8 +55,8 @@ class Pool:
 
     Args:
         slots: how many tasks run at once.
-        shared: processes that these processes share; they are started before any worker
-            is forked.
+        shared: other processes that all of these use, such as the server of
+            sandboxes; they are started before any worker is forked.
     """
 
     def __init__(self, slots: int, shared: Sequence[Warmable]):
@@ -150,7 +150,12 @@ class _Worker(NamedTuple):
     pid: int
 
     def grade(self, data: bytes) -> bytes:
-        """Have the worker grade a task. Raises ConnectionLostError: use it no more."""
+        """Have the worker grade a serialised task, and return its serialised reply.
+
+        Raises:
+            ConnectionLostError: the worker has died, hangs or sends a wrong reply; it
+                must not be used again.
+        """
         names = {"id": secrets.token_hex(8)}
         task = {"task": data.decode(), "every": SILENCE / 100}
         self.line.send({**names, **task}, SILENCE)

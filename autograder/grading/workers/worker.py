@@ -1,14 +1,16 @@
-"""The worker processes that grade, and the process that they are forked from.
+"""The worker processes that grade, and the fork server from which they are forked.
 
-Started by `sandbox/launch.py`, this process imports all that grading needs, once. It
-then forks a worker for each ``start`` that arrives on the socket that its argument
-names, which takes milliseconds and a few megabytes. It must have only one thread,
-because a fork copies no others; a process with threads, like a Jupyter server, cannot
-fork workers by itself. When the socket is closed, this process and all workers end.
+`sandbox/launch.py` starts the fork server, which imports all that grading
+needs, once. It then forks a worker for each ``start`` request that arrives on
+its socket, which takes milliseconds and a few megabytes. It must have only one
+thread, because a fork copies no others; a process with threads, like a Jupyter
+server, cannot fork workers by itself. When the socket is closed, the fork
+server and all workers end.
 
-A worker grades one task after the other. It receives and returns bytes, and sends signs
-of life meanwhile, as long as it uses CPU. Its judge, which decodes what comes from
-sandboxes, is a fork of it: new imports would take two seconds.
+A worker grades one task after the other. It receives and returns bytes, and
+sends signs of life meanwhile, as long as it uses CPU. Its judge, which decodes
+what comes from sandboxes, is a fork of it, because new imports would take two
+seconds.
 """
 
 from __future__ import annotations
@@ -62,7 +64,6 @@ def main() -> None:
 
 
 def _threads() -> int:
-    """The number of threads of this process."""
     tasks = Path("/proc/self/task")
     return len(list(tasks.iterdir())) if tasks.is_dir() else 1
 

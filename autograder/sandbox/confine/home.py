@@ -29,7 +29,8 @@ def furnish(policy: Policy, room: Room, home: Path) -> None:
 def copy_submission(source: Path, target: Path, policy: Policy) -> None:
     """Copy regular files and directories; links, pipes and devices stay outside.
 
-    Raises ConfinementError over the caps of `policy` (half its disk, its file count).
+    Raises ConfinementError if they need more than half of the disk space, or of the
+    number of files, that `policy` allows.
     """
     remaining_bytes, remaining_files = policy.disk_mb * MB // 2, policy.files // 2
     for folder, folders, names, handle in os.fwalk(source, follow_symlinks=False):

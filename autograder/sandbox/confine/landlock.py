@@ -1,4 +1,7 @@
-"""Confine files, TCP, abstract sockets and signals by Landlock, without own mounts."""
+"""Confine files, TCP, abstract sockets and signals by Landlock, a part of Linux.
+
+This is for machines on which a sandbox cannot have mounts of its own.
+"""
 
 from __future__ import annotations
 

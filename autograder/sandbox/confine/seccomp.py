@@ -33,7 +33,10 @@ _EPERM, _ENOSYS = 1, 38
 
 
 def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
-    """Encode a BPF instruction; a comparison skips the next `yes` or `no` ones."""
+    """Encode a BPF instruction, with its operand `value`.
+
+    A comparison skips the next `yes` instructions if it holds, else the next `no`.
+    """
     return struct.pack("HBBI", code, yes, no, value)
 
 

@@ -1,4 +1,4 @@
-"""Build the sandbox's file system: what is visible, read-only, and one home."""
+"""Build the sandbox's file system: read-only host paths, and one writable home."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def build_root(policy: Policy, room: Room) -> None:
 def _mount_home(policy: Policy, room: Room, root: str) -> None:
     """Mount the only folder that can be written; /tmp and /dev/shm are in it, too.
 
-    A /tmp that has visible content, such as a checkout, is kept: TMPDIR is used then.
+    If visible host paths, such as a checkout, are below /tmp, this /tmp is kept,
+    and programs write to TMPDIR instead.
     """
     size = f"size={policy.disk_mb}m,nr_inodes={policy.files + 64},mode=700"
     os.makedirs(root + HOME)
@@ -94,7 +95,10 @@ def _bind(path: str, root: str, *, device: bool = False) -> None:
 
 
 def _read_only(target: str, *, recursive: bool = True) -> None:
-    """Make a mount read-only by adding flags, which locked mounts allow, too."""
+    """Make a mount read-only, with those below it if `recursive`.
+
+    Flags are only added, which is allowed even for mounts that are locked.
+    """
     flags = MS_RDONLY | MS_NOSUID | MS_NODEV
     attributes = struct.pack("QQQQ", flags, 0, 0, 0)
     below = AT_RECURSIVE if recursive else 0

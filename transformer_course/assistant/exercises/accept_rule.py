@@ -1,4 +1,4 @@
-"""The rule by which guesses of a cheap model are accepted or replaced."""
+"""Cases and mistakes for an exercise: accept or replace guesses of a cheap model."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ _EQUAL = torch.tensor([[0.5, 0.25, 0.125, 0.125], [0.0, 0.25, 0.25, 0.5]])
 
 
 def _draw_equal_row(draw: Draw) -> torch.Tensor:
-    """Two distributions over 4 tokens, of which the first is that of `_EQUAL`."""
+    """Draw two distributions over 4 tokens, the first of which is fixed.
+
+    If p and q are both drawn like this, only their first rows are equal.
+    """
     return torch.stack([_EQUAL[0], _draw_distribution(draw, (), 4)])
 
 

@@ -1,4 +1,4 @@
-"""A test for the training step of a chat model."""
+"""Cases and mistakes for an exercise: a test that finds faulty training steps."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from autograder.authoring.specification import CaseKind, Inputs, Specification, 
 def _make_case(
     name: str, title: str, bugs: tuple[str, str], hint: str, *, style: str = "labels", hidden: bool = False
 ) -> CaseKind:
-    """Make a case with a correct training step and two that each have one of the ``bugs``.
+    """Make a case in which a student's test has to accept one step and reject two.
 
-    ``style`` and ``bugs`` are names that the probe's `take_step` takes.
+    The first training step is correct, and each of the others has one of the
+    ``bugs``. ``style`` and ``bugs`` are names that the probe's `take_step` knows.
     """
     def make_inputs(draw: Draw) -> Inputs:
         other, third = (f"{style}, {bug}" for bug in bugs)

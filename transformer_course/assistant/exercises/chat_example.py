@@ -1,4 +1,4 @@
-"""A conversation as ids, and the labels to train on."""
+"""Cases and mistakes for an exercise: encode a conversation, and make its labels."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ ACCEPTED = [
 
 
 def _has_known_roles(inputs: Mapping[str, Any]) -> bool:
-    """Whether the conversation has only the roles that the task names."""
+    """Return whether every turn's role is "system", "user" or "assistant"."""
     return all(role in ("system", "user", "assistant") for role, _ in json.loads(inputs["turns"]))
 
 

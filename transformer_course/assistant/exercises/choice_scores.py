@@ -1,4 +1,4 @@
-"""Three ways to score the choices of a question by their probability."""
+"""Cases and mistakes for an exercise: score a question's choices in three ways."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_log_p(draw: Draw, N: int, T: int) -> torch.Tensor:
-    """Random log-probabilities, which are negative."""
+    """Draw random log-probabilities (N, T), which are negative."""
     return -draw.tensor(N, T).exp()
 
 
 def _draw_mask(*lengths: int) -> Callable[..., torch.Tensor]:
-    """Make a function that draws a mask of choices with these numbers of tokens, in random order.
+    """Make a function that draws a Boolean mask of real tokens, with a row per choice.
 
-    The choices are padded on the right.
+    The numbers of tokens in the rows are ``lengths`` in random order. The other
+    entries of a row, on the right, are padding.
     """
 
     def draw_mask(draw: Draw) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""The DPO loss of preferred and rejected answers."""
+"""Cases and mistakes for an exercise: the DPO loss of pairs of answers."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ def _count_down_twice(draw: Draw) -> torch.Tensor:
 
 
 def _draw_far(sign: float) -> dict[str, Any]:
-    """Map "chosen" and "rejected" to functions that draw the log-probabilities of four answers.
+    """Map "chosen" and "rejected" to functions that draw log-probabilities.
 
-    If ``sign`` is 1, the chosen answers are more probable by over 1000; if it is -1, the rejected ones are. The loss
-    must be finite even for such large differences.
+    Each function draws those of four answers. If ``sign`` is 1, those of the chosen
+    answers are larger by more than 1000; if it is -1, those of the rejected ones
+    are. The loss must be finite even for such large differences.
     """
     return {
         "chosen": lambda draw: sign * (1000 + 500 * (draw.tensor(4, scale=2.0) / 2 + 1)),

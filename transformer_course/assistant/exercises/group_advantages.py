@@ -1,4 +1,4 @@
-"""The advantage of each answer over the other answers to its prompt."""
+"""Cases and mistakes for an exercise: advantages of answers to the same prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loss that makes better answers more probable."""
+"""Cases and mistakes for an exercise: the GRPO loss of rewarded answers."""
 
 from __future__ import annotations
 

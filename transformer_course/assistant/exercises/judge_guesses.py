@@ -1,4 +1,4 @@
-"""The number of accepted guesses of a cheap model, and the next token's distribution."""
+"""Cases and mistakes for an exercise: count the accepted guesses of a cheap model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ def _draw_uniforms(low: float, high: float) -> Callable[..., torch.Tensor]:
 
 
 def _draw_one_rejected(draw: Draw, k: int) -> torch.Tensor:
-    """Random numbers of which only the second is so large that its guess may be rejected."""
+    """Draw k random numbers: the second is 0.999, and the others are at most 0.001.
+
+    A guess is rejected if its number is not below its acceptance probability, so
+    hardly any guess but the second can be rejected.
+    """
     numbers = _draw_uniforms(0.0, 0.001)(draw, k)
     numbers[1] = 0.999
     return numbers

@@ -1,4 +1,4 @@
-"""A linear layer with a trainable low-rank update."""
+"""Cases and mistakes for an exercise: a linear layer with a low-rank update."""
 
 from __future__ import annotations
 

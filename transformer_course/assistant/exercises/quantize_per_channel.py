@@ -1,4 +1,4 @@
-"""Round each row of a matrix to a few integers."""
+"""Cases and mistakes for an exercise: round the rows of a matrix to integers."""
 
 from __future__ import annotations
 

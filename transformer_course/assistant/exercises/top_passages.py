@@ -1,4 +1,4 @@
-"""The passages that are most similar to a question."""
+"""Cases and mistakes for an exercise: the passages most similar to a question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""SmolLM2-135M-Instruct in the classes of unit 7, for asking it and scoring texts."""
+"""The chat model SmolLM2-135M-Instruct, built from the classes of unit 7.
+
+The notebook of unit 8 uses it to answer questions and to score texts.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,16 @@ Change = Callable[[Tensor], Tensor]
 
 
 def load_assistant(modern: ModuleType) -> Assistant | None:
-    """Load SmolLM2 in unit 7's classes, or print why not and return None."""
+    """Load SmolLM2 into the classes of ``modern``, the module of unit 7.
+
+    If the model is not available, print what to install, and return None.
+    """
     published = available("smollm2")
     return Assistant(modern, published) if published else None
 
 
 class Assistant:
-    """The published model, with its tokenizer.
+    """The published chat model SmolLM2 with its tokenizer.
 
     Args:
         modern: unit 7, whose `LanguageModel` and cache it uses.
@@ -75,7 +81,11 @@ class Assistant:
     def _cached_logits(
         self, ids: Tensor, caches: list[Any] | None
     ) -> tuple[Tensor, list[Any]]:
-        """The logits of the last new id, and the extended caches of all blocks."""
+        """Run the network on new ids, `(1, L)`, with each block's cache of earlier ids.
+
+        Return the logits of the last id, `(1, 1, V)`, and the extended caches. Before
+        the first call, ``caches`` is None.
+        """
         x, after = self.network.embedding(ids), []
         blocks = self.network.blocks
         for block, cache in zip(blocks, caches or [None] * len(blocks), strict=True):

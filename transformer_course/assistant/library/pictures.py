@@ -46,7 +46,7 @@ def learnt(ids: Sequence[int], marks: Sequence[bool]) -> None:
 
 
 def preferences(chosen: Sequence[float], rejected: Sequence[float]) -> None:
-    """Draw the mean log-probability of chosen and rejected answers in each step."""
+    """Draw the mean log-probabilities of chosen and rejected answers by step of DPO."""
     figure, axes = style.subplots(height=2.4, width=6.0)
     axes.plot(chosen, color=BLUE)
     axes.plot(rejected, color=ORANGE)
@@ -69,7 +69,7 @@ def preferences(chosen: Sequence[float], rejected: Sequence[float]) -> None:
 
 
 def rewards(mean_rewards: Sequence[float]) -> None:
-    """Draw the mean reward of each step."""
+    """Draw the mean reward of the sampled answers over the steps of GRPO training."""
     figure, axes = style.subplots(height=2.4, width=6.0)
     axes.plot(mean_rewards, color=style.QUIET, linewidth=0.8)
     smooth = _smooth(mean_rewards, 8)
@@ -81,12 +81,12 @@ def rewards(mean_rewards: Sequence[float]) -> None:
 
 
 def prices(bits: Sequence[int], perplexities: Mapping[str, Sequence[float]]) -> None:
-    """Draw the perplexity over the number of bits, for each way to share scales.
+    """Draw the perplexity of a quantised model over the number of bits per weight.
 
     Args:
         bits: the numbers of bits to which weights were rounded.
-        perplexities: maps what has its own scale, such as "row", to a perplexity for
-            each of ``bits``.
+        perplexities: maps the part of a matrix that shares one scale, such as
+            "row", to a perplexity for each of ``bits``.
     """
     figure, axes = style.subplots(height=2.6, width=6.0)
     for (name, values), colour, marker in zip(

@@ -25,7 +25,10 @@ _PARTS = {
 
 
 def load_reader(encoder_decoder: ModuleType) -> SentenceReader | None:
-    """Load MiniLM in unit 4's classes, or print why not and return None."""
+    """Load MiniLM into the classes of ``encoder_decoder``, the module of unit 4.
+
+    If the model is not available, print what to install, and return None.
+    """
     published = available("minilm")
     return SentenceReader(encoder_decoder, published) if published else None
 

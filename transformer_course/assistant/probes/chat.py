@@ -1,4 +1,4 @@
-"""The probe of a conversation's ids and labels."""
+"""The probe of `chat_example`, which reports a conversation's ids and labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The probe of the bug clinic, where a student's test judges training steps."""
+"""The probe of the bug clinic, where a student's test judges training steps.
+
+The test is tried on training steps of a chat model, some of which have a bug.
+The judge, a trusted process, takes the steps, so that student code cannot see
+the bugs.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +21,16 @@ from transformer_course.library.observing import run_test
 
 
 class _Steps(Patients):
-    """The interactor of the bug clinic, which takes training steps, some with a bug."""
+    """The judge's side of the bug clinic, which takes training steps, some with a bug.
+
+    The student's test sees only the loss and the gradient of each step.
+    """
 
     RIGHT = "a correct step"
     MOST_LOGITS, MOST_IDS = 4 * 32 * 16, 4 * 32
 
     def reveal_inputs(self) -> Answers:
-        """Return the number of steps to judge as "count"."""
+        """Return what the student's side may know: the number of steps, as "count"."""
         return {"count": torch.tensor(len(self.names))}
 
     def try_subject(self, number: int, question: Answers) -> Seen:

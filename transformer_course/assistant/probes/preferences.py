@@ -1,4 +1,4 @@
-"""The probe of the DPO loss, which compares preferred with rejected answers."""
+"""The probe of the DPO loss, which reports what a student's function returns."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from autograder.checks.probes.default import observe_call
     gradients="gradient of chosen; gradient of rejected",
 )
 def dpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report a call as the default probe does, but without gradients of the reference.
+    """Report what the default probe reports, without gradients of the reference.
 
-    A solution may treat the reference model's log-probabilities as constants.
+    They are left out because a solution may treat the log-probabilities of the
+    reference model as constants.
     """
     observations = observe_call(function, inputs)
     for name in ("reference_chosen", "reference_rejected"):

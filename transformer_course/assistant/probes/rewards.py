@@ -1,4 +1,4 @@
-"""The probe of the GRPO loss of rewarded answers."""
+"""The probe of the GRPO loss, which reports what a student's function returns."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from autograder.checks.probes.default import observe_call
     gradients="gradient of logits",
 )
 def grpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report a call as the default probe does, but without gradients of the advantages.
+    """Report what the default probe reports, without gradients of the advantages.
 
-    A solution may treat the advantages as constants.
+    They are left out because a solution may treat the advantages as constants.
     """
     observations = observe_call(function, inputs)
     observations.pop("gradient of advantages", None)  # may be constants

@@ -1,4 +1,4 @@
-"""Attention for one query with plain Python numbers."""
+"""Cases and mistakes for an exercise: attention for one query with Python numbers."""
 
 from __future__ import annotations
 

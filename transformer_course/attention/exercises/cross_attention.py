@@ -1,4 +1,4 @@
-"""Cross-attention."""
+"""Cases and mistakes for an exercise: cross-attention."""
 
 from __future__ import annotations
 

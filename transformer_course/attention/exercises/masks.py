@@ -1,4 +1,4 @@
-"""Padding masks, causal masks, and their combination."""
+"""Cases and mistakes for an exercise: padding, causal and combined masks."""
 
 from __future__ import annotations
 

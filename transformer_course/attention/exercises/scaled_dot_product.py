@@ -1,4 +1,4 @@
-"""Scaled dot-product attention."""
+"""Cases and mistakes for an exercise: scaled dot-product attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stable softmax."""
+"""Cases and mistakes for an exercise: a numerically stable softmax."""
 
 from __future__ import annotations
 

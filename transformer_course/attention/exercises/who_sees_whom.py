@@ -1,4 +1,4 @@
-"""Find which positions of the input each output position depends on."""
+"""Cases and mistakes for an exercise: which inputs does each output depend on?"""
 
 from __future__ import annotations
 
@@ -50,7 +50,11 @@ def _draw_masked_layer(length: int, d: int) -> Maker:
 
 
 def _draw_one_feature_of_many(draw: Draw) -> Inputs:
-    """Vectors and a layer that changes only one of 256 features, so little that the mean change is below 1e-6."""
+    """Draw vectors, and a layer of which only one of 256 features depends on them.
+
+    The influence is so small that an output's mean change over all features is
+    below 1e-6, the limit above which a change counts.
+    """
     table = torch.zeros(256, 4, 4)
     table[int(draw.ids(0, 256))] = draw.flags(4, 4, chance=0.5) * 0.00015
     return {"x": draw.tensor(4, 256) + 3, "layer": _MIXTURE, "table": table}

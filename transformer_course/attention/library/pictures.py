@@ -229,6 +229,7 @@ def _show_pronoun(
 
     Args:
         rows: for each sentence, its last word, its words and its weights `(L, L)`.
+        number, caption: the figure's number and the beginning of its caption.
     """
     figure, column = style.subplots(len(rows), 1, height=1.8 * len(rows))
     alts = []

@@ -27,10 +27,12 @@ from autograder.checks.probes.default import observe_call
     gradients="gradient of x",
 )
 def softmax(function: Any, inputs: Inputs) -> Seen:
-    """Report a call, the logarithms of the weights, and how far row sums are from 1.
+    """Report what the default probe reports, and two values that show small faults.
 
-    For the last two, the function is called again with x in float64. They reveal small
-    faults, such as tiny weights that are cut off, or a constant in the denominator.
+    These are the logarithms of the weights, and by how much the sum of each row
+    differs from 1, in millionths. For both, the function is called again with x in
+    float64. They reveal, for example, that tiny weights are cut off, or that a
+    constant was added to the denominator.
     """
     x = inputs["x"].clone()
     observations = observe_call(function, inputs)
@@ -61,7 +63,11 @@ _LISTS = ("query", "keys", "values", "allowed")
 
 
 def _read_numbers(numbers: object, what: str) -> torch.Tensor:
-    """Read a list or a tensor of numbers as a float32 tensor."""
+    """Convert a list or a tensor of numbers to a float32 tensor.
+
+    Raises:
+        WrongAnswerError: it is anything else; the message calls it ``what``.
+    """
     if isinstance(numbers, list | tuple):
         try:
             numbers = torch.tensor(numbers)

@@ -1,4 +1,4 @@
-"""Inputs that several exercises of the unit share."""
+"""Functions that draw inputs for several exercises of the unit."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ EVERYTHING = 1 - 2**-40
 
 
 def draw_padding_mask(draw: Draw, B: int, L: int) -> torch.Tensor:
-    """(B, L): a padding mask, True at words; sentences have different lengths."""
+    """Draw a padding mask (B, L), True at words, for sentences of different lengths."""
     lengths = L - (torch.arange(B) + int(draw.ids(0, B))) % B
     return torch.arange(L) < lengths.clamp(min=1)[:, None]
 
 
 def draw_words(draw: Draw, B: int, L: int, vocab: int, pad_id: int = 0) -> torch.Tensor:
-    """(B, L): random ids, none of which is ``pad_id``."""
+    """Draw random ids (B, L), none of which is ``pad_id``."""
     return (pad_id + draw.ids(1, vocab, B, L)) % vocab
 
 
 def draw_sentences(draw: Draw, B: int, L: int, vocab: int, pad_id: int = 0) -> torch.Tensor:
-    """(B, L): random ids, with padding at the end of sentences of different lengths."""
+    """Draw random ids (B, L) of sentences of different lengths, padded at the end."""
     words = draw_words(draw, B, L, vocab, pad_id)
     return torch.where(draw_padding_mask(draw, B, L), words, pad_id)
 
 
 def scatter_padding(draw: Draw, B: int, L: int, vocab: int, pad_id: int = 0) -> torch.Tensor:
-    """(B, L): ids with padding at every third position, but never at the first."""
+    """Draw ids (B, L) with padding at every third position, but never at the first."""
     words = draw_words(draw, B, L, vocab, pad_id)
     keep = (draw.ids(0, 3, B, 1) + torch.arange(L)) % 3 != 0
     keep[:, 0] = True

@@ -1,4 +1,4 @@
-"""Residual, norm and dropout around a sublayer."""
+"""Cases and mistakes for an exercise: a sublayer's residual, norm and dropout."""
 
 from __future__ import annotations
 

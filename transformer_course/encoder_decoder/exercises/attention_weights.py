@@ -1,4 +1,4 @@
-"""Attention weights of a model, recorded by hooks."""
+"""Cases and mistakes for an exercise: record attention weights with hooks."""
 
 from __future__ import annotations
 

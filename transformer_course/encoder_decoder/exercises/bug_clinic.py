@@ -1,4 +1,4 @@
-"""A test for decoder layers."""
+"""Cases and mistakes for an exercise: a test that finds faulty decoder layers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ _ANSWERS = {"a right decoder layer": "accepted", "the other one": "rejected", "a
 def _make_case(
     name: str, title: str, bugs: tuple[str, str], hint: str, style: str = "post relu", hidden: bool = False
 ) -> CaseKind:
-    """Make a case with a correct decoder layer of this style, and two that each have one of the ``bugs``.
+    """Make a case in which a student's test has to accept one layer and reject two.
 
-    The bugs are names in the probe's `BUGS`. Sizes and weights are random.
+    The first decoder layer is correct, and each of the others has one of the
+    ``bugs``, which are names in the probe's `BUGS`. Sizes and weights are random.
+    ``style`` is the layers' style, as in the probe's `DecoderLayer`.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -79,9 +81,11 @@ _WHOLE = 'assert_moves(whole, x, other, f"memory position {j}")'
 
 
 def _check(line: str, condition: str) -> tuple[str, str]:
-    """Return (old, new) for an edit of a test: instead of ``line``, it asserts ``condition``.
+    """Return the two arguments of an edit that makes a test assert ``condition``.
 
-    The condition is code that uses ``moved``, a mask of the outputs that have changed.
+    They are a ``line`` of the reference test and the code that replaces it. The
+    condition is code that uses ``moved``, a Boolean mask of the outputs that have
+    changed.
     """
     arguments = "other, memory" if line == _LATER else "x, other"
     return line, f"moved = ((layer({arguments}) - before).abs() > 1e-5).any(-1); assert {condition}"

@@ -1,4 +1,4 @@
-"""The decoder layer."""
+"""Cases and mistakes for an exercise: the decoder layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encoder layer."""
+"""Cases and mistakes for an exercise: the encoder layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The position-wise feed-forward network."""
+"""Cases and mistakes for an exercise: the position-wise feed-forward network."""
 
 from __future__ import annotations
 

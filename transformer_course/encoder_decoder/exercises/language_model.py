@@ -1,4 +1,4 @@
-"""One class for both encoder-only and decoder-only models."""
+"""Cases and mistakes for an exercise: encoder-only and decoder-only models."""
 
 from __future__ import annotations
 

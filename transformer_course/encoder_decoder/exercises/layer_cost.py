@@ -1,4 +1,4 @@
-"""FLOPs and memory of an encoder layer."""
+"""Cases and mistakes for an exercise: FLOPs and memory of an encoder layer."""
 
 from __future__ import annotations
 

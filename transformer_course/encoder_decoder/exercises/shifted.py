@@ -1,4 +1,4 @@
-"""Inputs and targets for the next token."""
+"""Cases and mistakes for an exercise: inputs and targets for the next token."""
 
 from __future__ import annotations
 

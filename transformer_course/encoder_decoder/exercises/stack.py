@@ -1,4 +1,4 @@
-"""The stack of encoder layers or decoder layers."""
+"""Cases and mistakes for an exercise: a stack of encoder layers or decoder layers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,11 @@ def _draw_stack(
 
 
 def _draw_mask(draw: Draw, kind: str, batch: int, lq: int, lk: int) -> torch.Tensor:
-    """A mask of a kind ("causal", "padding" or "both"), or a random one of a shape like ``"B 1 Lk"``."""
+    """Draw a mask for ``lq`` queries and ``lk`` keys.
+
+    Its kind is "causal", "padding" or "both", or a shape such as ``"B 1 Lk"`` for a
+    random mask.
+    """
     if kind.endswith("Lk"):
         return open_mask(draw, *sizes_of(kind, B=batch, Lq=lq, Lk=lk))
     if kind == "causal":

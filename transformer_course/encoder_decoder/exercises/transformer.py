@@ -1,4 +1,4 @@
-"""The Transformer."""
+"""Cases and mistakes for an exercise: the Transformer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _Maker = Callable[[Draw, int, int, int, int], torch.Tensor]
 
 
 def _draw_ids(draw_padded: _Maker) -> dict[str, Any]:
-    """Map "src" and "tgt" to functions that draw source and target ids, with padding as in ``draw_padded``."""
+    """Map "src" and "tgt" to functions that draw ids with ``draw_padded``.
+
+    ``draw_padded`` is `draw_sentences` or `scatter_padding`.
+    """
     return {
         "src": lambda draw, B, Ls, src_vocab, pad_id=0: draw_padded(draw, B, Ls, src_vocab, pad_id),
         "tgt": lambda draw, B, Lt, tgt_vocab, pad_id=0: draw_padded(draw, B, Lt, tgt_vocab, pad_id),

@@ -32,7 +32,9 @@ def _draw_guessing(axes: Any, value: float, at: float, below: bool = False) -> N
 def placements(runs: Mapping[str, Sequence[Run]]) -> None:
     """Draw losses and initial gradient norms of pre- and post-norm, for some seeds.
 
-    ``runs`` has the keys "post-norm" and "pre-norm", with a run for each seed.
+    ``runs`` has the keys "post-norm" and "pre-norm", each with a run for each seed.
+    A run contains the loss of each step, and the gradient norm of each layer before
+    the first step.
     """
     figure, (left, right) = style.subplots(1, 2, height=2.8)
     descriptions = []
@@ -59,7 +61,11 @@ def placements(runs: Mapping[str, Sequence[Run]]) -> None:
 
 
 def warmups(losses: Mapping[str, Sequence[float]]) -> None:
-    """Draw the loss of post-norm with and without warm-up."""
+    """Draw the loss of post-norm with and without warm-up.
+
+    ``losses`` maps the labels of the two curves, first the one without warm-up, to
+    the loss of each step.
+    """
     figure, axes = style.subplots(height=2.6)
     for (name, values), colour, line in zip(
         losses.items(), (ORANGE, GREEN), ("--", "-"), strict=True

@@ -1,10 +1,12 @@
-"""Request outputs ahead of time, before the student's test asks for them.
+"""Request a layer's outputs from the judge before the student's test needs them.
 
-A test uses the same random numbers for every layer, so it tends to ask every layer for
-the same outputs in the same order. Sending a request takes longer than computing its
-answer. Therefore, a request also asks for the outputs that came next when the test
-judged earlier layers: successive pairs of x and memory with the same shapes and dtypes
-are stacked into one group.
+In the bug clinic, the student's test examines decoder layers that run in
+another process, the judge. The test uses the same random numbers for every
+layer, so it tends to ask every layer for the same outputs in the same order.
+Sending a request takes longer than computing its answer. Therefore, a request
+also asks for the outputs that came next when the test examined earlier layers:
+successive pairs of x and memory with the same shapes and dtypes are stacked
+into one group.
 """
 
 from __future__ import annotations

@@ -75,7 +75,10 @@ def _mask_first_two(x: torch.Tensor) -> torch.Tensor:
 
 
 def _unpack_pair(context: torch.Tensor) -> torch.Tensor:
-    """Keep the first of two sentences; fail for any other batch size."""
+    """Keep the first of two sentences; fail for any other batch size.
+
+    This imitates code that unpacks a tensor as if it were a pair (output, weights).
+    """
     first, _ = context.unbind(-3)
     return first.unsqueeze(-3)
 

@@ -1,4 +1,8 @@
-"""The probe of the bug clinic, where a student's test judges decoder layers."""
+"""The probe of the bug clinic, where a student's test judges decoder layers.
+
+The test is tried on decoder layers, some of which have a bug. The judge, a
+trusted process, runs the layers, so that student code cannot see the bugs.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ from transformer_course.encoder_decoder.probes.patients import DecoderLayer
 
 
 class _ClinicInteractor(Patients):
-    """The interactor of the bug clinic: it runs correct and buggy decoder layers."""
+    """The judge's side of the bug clinic: it runs correct and buggy layers."""
 
     RIGHT = "a right decoder layer"
     MOST = 1 << 12  # entries of a sequence that a layer accepts
@@ -62,11 +66,14 @@ class _ClinicInteractor(Patients):
         return 2 if name == self._twice else 1
 
     def reveal_inputs(self) -> Answers:
-        """The sizes, and the shapes of each layer's weights.
+        """Return what the student's side may know: sizes, and the shapes of weights.
 
-        The weights themselves stay hidden. A test that knew them could compute what a
-        correct layer returns, without looking at the rules that a layer must follow,
-        and would reject correct layers that compute it differently.
+        The weights stay hidden, because a test that knew them could compute a correct
+        layer's output, and would reject correct layers that compute it differently.
+
+        Returns:
+            "sizes" (d_model, d_ff, the number of layers), and for each layer, as
+            "shapes.0" and so on, the shapes of its weights as JSON.
         """
         d_model, _, d_ff = self.inputs["sizes"].tolist()
         sizes = torch.tensor([d_model, d_ff, len(self._layers)])
@@ -175,10 +182,11 @@ _FLOATS = (torch.float32, torch.float64)
 def _make_layer(
     number: int, sizes: tuple[int, ...], style: str, bug: str
 ) -> DecoderLayer:
-    """The layer that a seed, its style and its bug determine; recent ones are cached.
+    """Make the decoder layer for a seed (``number``), sizes, a style and a bug.
 
-    It computes in float64, so that computing several outputs together does not change
-    their float32 values. A layer of a "rounding" style stays in float32.
+    It computes in float64, so that computing several outputs together does not
+    change their float32 values. A layer of a "rounding" style stays in float32.
+    ``sizes`` are d_model, the number of heads, and d_ff. Recent layers are cached.
     """
     seed(number)
     d_model, num_heads, d_ff = sizes
@@ -194,7 +202,10 @@ def _match_dtype(layer: DecoderLayer, x: torch.Tensor) -> DecoderLayer:
 
 @torch.no_grad()
 def _run_layer(layer: DecoderLayer, pairs: Sequence[Pair]) -> list[torch.Tensor]:
-    """Compute a layer's outputs for pairs of one form, in the pairs' dtype."""
+    """Compute a layer's outputs for pairs of x and memory, in the dtype of the pairs.
+
+    All pairs have the same shapes and dtypes.
+    """
     wanted = pairs[0][0].dtype
     layer = _match_dtype(layer, pairs[0][0])
     if layer.rounding:
@@ -219,7 +230,7 @@ _SUCCESSORS: Successors = {}
 
 
 class _RemoteLayer(nn.Module):
-    """The student's side of a decoder layer, which requests outputs from the judge.
+    """A decoder layer as the student's test gets it: the judge computes its outputs.
 
     It knows only the shapes of its weights. In training mode it applies dropout.
     """
@@ -234,7 +245,7 @@ class _RemoteLayer(nn.Module):
         self._ahead = OutputPrefetcher(_SUCCESSORS, self._send)
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
-        """The judge's output, with a gradient if any tensor here requires one."""
+        """Return the judge's output, with a gradient if any tensor requires one."""
         output: torch.Tensor
         leaves = (x, memory, *self._leaves)
         learning = (isinstance(v, torch.Tensor) and v.requires_grad for v in leaves)
@@ -257,7 +268,11 @@ class _Call(torch.autograd.Function):
         ctx: Any, ahead: OutputPrefetcher, call: Callable[..., Inputs], x: torch.Tensor,
         memory: torch.Tensor, *weights: torch.Tensor,
     ) -> Any:  # fmt: skip
-        """The output; the weights are arguments so that they can get gradients."""
+        """Return the layer's output, which ``ahead`` requests or has cached.
+
+        The weights are not used here; they are arguments so that they can get
+        gradients. ``call`` sends the judge the question for the gradients later.
+        """
         ctx.save_for_backward(x, memory)
         ctx.call = call
         return ahead(x, memory)

@@ -1,4 +1,4 @@
-"""The probe of attention weights that hooks collect, and of the model afterwards."""
+"""The probe of attention weights recorded by hooks, and of the model afterwards."""
 
 from __future__ import annotations
 

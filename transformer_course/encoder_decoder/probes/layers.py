@@ -33,11 +33,11 @@ _probe_layer = partial(
     results="output; output in training*",
 )
 def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call as `observe_call` does, and the output in training mode.
+    """Report what the default probe reports, and the output in training mode.
 
-    The latter is reported only if the case has a dropout rate. If x is a single vector,
-    what is dropped is random, so the mean of the outputs for many copies of x is
-    reported.
+    The latter is reported only if the case has a dropout rate. If x is a single
+    vector, which entries are dropped is random, so the mean of the outputs for many
+    copies of x is reported.
     """
     observations = observe_call(module_class, inputs)
     if _RATE not in inputs:

@@ -26,9 +26,9 @@ _probe_model = partial(
 
 @_probe_model("encoder_decoder/language_model", results="logits")
 def language_model(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call as `observe_call` does, and a new model's zero vectors of tokens.
+    """Report what the default probe reports, and which embeddings start as zero.
 
-    Only the vector of the padding id should be zero.
+    In a new model, only the embedding of the padding id should be zero.
     """
     observations = observe_call(module_class, inputs)
     model = create_module(module_class, inputs)

@@ -124,10 +124,11 @@ class _Attention(nn.Module):
 
 
 class _RoundingAttention(_Attention):
-    """Attention with the same results, except for rounding.
+    """Attention whose results differ from those of `_Attention` only by rounding.
 
-    It subtracts one number, which depends on every position of every sentence, from all
-    scores. The number cancels in the weights, but changes how they are rounded.
+    A student's test has to tolerate such differences. This class subtracts one
+    number, which depends on every position of every sentence, from all scores. The
+    number cancels in the weights, but changes how they are rounded.
     """
 
     def _compute_scores(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:

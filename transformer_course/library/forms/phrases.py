@@ -16,7 +16,11 @@ Form = Callable[[Writer], str]
 
 
 def how_or_where(w: Writer, deed: Deed, share: float = 0.6) -> str:
-    """A phrase for how or where a deed is done; "" with probability 1 - ``share``."""
+    """Return a phrase for how or where a deed is done, such as " in the kitchen".
+
+    It begins with a space. It is "" with probability 1 - ``share``, and it may be
+    "" if the verb takes no place.
+    """
     if not w.chance(share):
         return ""
     if deed.verb.manner and w.chance(0.5):
@@ -32,9 +36,10 @@ def timed(w: Writer, clause: str, time: str) -> str:
 def in_words(
     w: Writer, deed: Deed, verb: str, ending: float = 0.6, definite: bool = False
 ) -> str:
-    """A clause: the deed's subject, the verb phrase ``verb``, the object, how or where.
+    """Put a deed into words: its subject, verb, object, and how or where it is done.
 
     Args:
+        verb: the verb phrase, in the tense of the clause.
         ending: the probability of a phrase for how or where.
         definite: the object gets a definite article; see `Writer.object`.
     """

@@ -9,9 +9,11 @@ from autograder.authoring.specification import Inputs
 
 
 def draw_model(draw: Draw, blocks: int, vocab_size: int, d_model: int, heads: int, groups: int) -> Inputs:
-    """Draw a stand-in model's weights, as inputs of a case named like "weights.embedding.weight".
+    """Draw the weights of the stand-in model, as inputs of a case.
 
-    One more input, "heads", holds the two numbers ``heads`` and ``groups``; the heads of a group share their values.
+    An input is named after its parameter, such as "weights.embedding.weight". One
+    more input, "heads", holds the two numbers ``heads`` and ``groups``: as in
+    grouped-query attention, the heads of a group share their values.
     """
     d_k = d_model // heads
     shapes: dict[str, tuple[int, ...]] = {"embedding.weight": (vocab_size, d_model)}

@@ -1,4 +1,4 @@
-"""The contribution of each part of the residual stream to a logit."""
+"""Cases and mistakes for an exercise: attribute a logit to the parts of a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""A test for patching tools, which replace a hidden state of a model by that of another text."""
+"""Cases and mistakes for an exercise: a test that finds faulty patching tools.
+
+A patching tool replaces a hidden state of a run with that of a run on another
+text.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +19,10 @@ _ANSWERS = {"a correct tool": "accepted", "the other one": "rejected", "a third 
 def _make_case(
     name: str, title: str, bugs: tuple[str, str], hint: str, *, style: str = "hooks", hidden: bool = False
 ) -> CaseKind:
-    """Make a case with a correct patching tool and two that each have one of the ``bugs``.
+    """Make a case in which a student's test has to accept one tool and reject two.
 
-    ``style`` and ``bugs`` are those of the probe's `PatchingTool`. The inputs also give the
-    seed of the tools' random models.
+    The first patching tool is correct, and each of the others has one of the
+    ``bugs``. ``style`` and ``bugs`` are names that `PatchingTool` knows.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

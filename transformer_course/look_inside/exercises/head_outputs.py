@@ -1,4 +1,4 @@
-"""The contribution of each head to the residual stream."""
+"""Cases and mistakes for an exercise: what each head adds to the residual stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""How much a head attends to the token that followed the last time its query's token occurred."""
+"""Cases and mistakes for an exercise: the induction score of attention heads.
+
+The score says how much a head attends to the token that followed the previous
+occurrence of its query's token.
+"""
 
 from __future__ import annotations
 

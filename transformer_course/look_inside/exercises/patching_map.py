@@ -1,4 +1,8 @@
-"""The share of the difference between two texts' logits that each hidden state carries."""
+"""Cases and mistakes for an exercise: the map of activation patching.
+
+Two texts lead to different logits; the map gives the share of this difference
+that each hidden state carries.
+"""
 
 from __future__ import annotations
 

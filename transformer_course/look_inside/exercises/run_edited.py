@@ -1,4 +1,4 @@
-"""The logits of a run in which hooks edit the outputs of modules."""
+"""Cases and mistakes for an exercise: a run in which hooks edit modules' outputs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from transformer_course.look_inside.exercises._models import draw_model
 def _draw_run(batch: int, length: int, edits: str, *, blocks: int = 3, fails: bool = False) -> Maker:
     """Make a function that draws a model and a batch of ids.
 
-    ``edits`` names the probe's edits, as "module: edit, module: edit". If ``fails``, the probe also lets the model
-    raise an error in a run.
+    ``edits`` assigns edits in the probe's `EDITS` to modules, as "module: edit,
+    module: edit". If ``fails``, the probe also makes the model raise an error.
     """
     def make_inputs(draw: Draw) -> Inputs:
         inputs = draw_model(draw, blocks, 11, 6, 3, 1)

@@ -1,4 +1,4 @@
-"""A head of an attention layer that is silenced by a hook."""
+"""Cases and mistakes for an exercise: silence an attention head with a hook."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 def _draw_layer(batch: int, length: int, d_model: int, heads: int, groups: int, silent: tuple[int, int]) -> Maker:
     """Make a function that draws an attention layer and its input.
 
-    ``silent`` are the numbers of two heads; the probe silences first one of them and then both.
+    The layer has ``heads`` heads, which share the values of ``groups`` groups.
+    ``silent`` contains the indices of two heads; the probe silences the first of
+    them, and then both.
     """
     def make_inputs(draw: Draw) -> Inputs:
         d_k = d_model // heads

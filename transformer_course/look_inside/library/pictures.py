@@ -37,11 +37,12 @@ def cliff(curves: Mapping[str, Sequence[float]]) -> None:
 
 
 def stripes(weights: Tensor, period: int, titles: Sequence[str]) -> None:
-    """Draw the attention maps of all heads on one periodic text.
+    """Draw the attention maps of all heads on one periodic text, side by side.
 
     Args:
         weights: `(heads, L, L)`.
-        period: the query from which a dotted line shows that the text repeats itself.
+        period: the period of the text; a dotted line marks the first query of its
+            second period.
         titles: one for each head.
     """
     figure, row = style.subplots(1, len(weights), height=2.2, sharey=True)
@@ -60,12 +61,12 @@ def stripes(weights: Tensor, period: int, titles: Sequence[str]) -> None:
 
 
 def bus(contributions: Mapping[str, float], token: str) -> None:
-    """Draw, in steps, what each part of the model contributes to a token's logit.
+    """Draw how the parts of a model add up to a token's logit, one part per step.
 
     Args:
-        contributions: by name, the terms of the logit, such as that of an attention
-            layer, in the order of the model.
-        token: the token, as the captions call it.
+        contributions: maps the name of each part, such as an attention layer, to
+            what it adds to the logit, in the order of the model.
+        token: what the captions call the token.
     """
     names, values = [*contributions], [*contributions.values()]
     tall = max(map(abs, values))
@@ -92,9 +93,9 @@ def _draw_bus(
     """Draw the residual stream as a line, with bars for what parts add to a logit.
 
     Args:
-        names, values: all parts, and what each of them adds to a logit.
-        count: how many parts are drawn as bars and included in the total at the end.
-        tall: the largest absolute value.
+        names, values: all parts of the model, and what each of them adds.
+        count: how many parts are drawn as bars and included in the final logit.
+        tall: the largest absolute value, which sets the scale of the vertical axis.
     """
     end = len(names) + 0.6
     axes.plot((-0.6, end), (0, 0), color=style.QUIET, linewidth=5, alpha=0.35)
@@ -116,7 +117,7 @@ def _draw_bus(
 
 
 def contributions(values: Mapping[str, float]) -> None:
-    """Draw the parts of the chat model that contribute most to a logit difference."""
+    """Draw what parts of the chat model, by name, add to logit(Paris) - logit(Rome)."""
     figure, axes = style.subplots(height=2.9, width=6.0)
     colours = [BLUE if value > 0 else ORANGE for value in values.values()]
     bars(axes, values, "+.2f", colours)
@@ -129,7 +130,13 @@ def contributions(values: Mapping[str, float]) -> None:
 
 
 def patching(effects: Sequence[Sequence[float]], tokens: Sequence[str]) -> None:
-    """Draw the map of activation patching, `(blocks, L)`."""
+    """Draw the map of activation patching for two texts about France and Italy.
+
+    Args:
+        effects: `(blocks, L)`; row i has, for each position, the share of the
+            effect that the state entering block i there carries.
+        tokens: the text's L tokens.
+    """
     figure, axes = style.subplots(height=4.6, width=4.6)
     mappable = maps.image(axes, _show_table(effects), signed=True, top=1.0)
     axes.set_xticks(range(len(tokens)), tokens)
@@ -154,11 +161,11 @@ def _show_table(rows: Sequence[Sequence[float]]) -> Any:
 
 
 def sinks(first: Sequence[float], second: Sequence[float]) -> None:
-    """Draw the mean attention weights on the first and the second token, by block.
+    """Draw the mean attention weights on the first and on the second token, by block.
 
     Args:
-        first: the weights on the first token.
-        second: the weights on the second token if the first is masked.
+        first: the weight on the first token in each block.
+        second: the weight on the second token if the first is masked.
     """
     figure, axes = style.subplots(height=2.5, width=6.0)
     curves = {"first token": first, "second, if the first is masked": second}

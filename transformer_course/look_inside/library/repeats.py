@@ -18,10 +18,11 @@ PERIODS = (6, 18)  # the shortest and the longest period
 def draw(
     random: torch.Generator, size: int, period: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Draw periodic texts of random tokens.
+    """Draw texts that repeat random tokens with a period.
 
     Args:
-        period: the period of all texts; None draws one from ``PERIODS`` for each.
+        period: the period of all texts; None draws one for each, from the shortest
+            to the longest of ``PERIODS``.
 
     Returns:
         ids `(size, LENGTH)`, and periods `(size,)`.
@@ -33,10 +34,14 @@ def draw(
 
 
 def measure(model: nn.Module, ids: Tensor, periods: Tensor) -> tuple[Tensor, float]:
-    """The mean loss and the accuracy on the tokens that the text determines.
+    """Compute the mean loss and the accuracy on the tokens that can be known.
 
-    These are the tokens from the second one of the second period onwards, since the
+    These are all tokens from the second one of the second period onwards, since the
     token before each of them has occurred earlier in the text.
+
+    Args:
+        ids: the texts, `(B, L)`.
+        periods: the period of each text, `(B,)`.
     """
     logits, targets = model(ids[:, :-1]), ids[:, 1:]  # (B, L - 1, V), (B, L - 1)
     known = torch.arange(1, ids.size(1)) > periods[:, None]
@@ -48,7 +53,10 @@ def measure(model: nn.Module, ids: Tensor, periods: Tensor) -> tuple[Tensor, flo
 def train(
     model: nn.Module, seed: int, steps: int = 400, period: int | None = None
 ) -> list[float]:
-    """Train a model on 32 new texts per step; return the loss of each step."""
+    """Train a model on 32 new periodic texts per step; return the loss of each step.
+
+    ``seed`` determines the texts; for ``period``, see `draw`.
+    """
     random, losses = torch.Generator().manual_seed(seed), []
     optimizer = adamw(model.parameters(), 0.01)
     for step in range(steps):

@@ -38,7 +38,10 @@ class _Tools(Patients):
         ]
 
     def reveal_inputs(self) -> Answers:
-        """The number of tools to judge, and the sizes of their models."""
+        """Tell the student's side the number of tools to judge and their models' sizes.
+
+        Which tools are correct stays with the judge.
+        """
         return {
             "count": torch.tensor(len(self.names)), "sizes": self.inputs["sizes"],
         }  # fmt: skip

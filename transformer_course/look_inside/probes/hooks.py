@@ -88,7 +88,11 @@ def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
     "output after removal; hooks *",
 )
 def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report a layer's output with one silent head, with two, and without the hooks."""
+    """Report a layer's output with one silent head, with two, and without the hooks.
+
+    The student's function gets a layer and the index of a head, and returns the
+    handle of the hook that silences this head.
+    """
     layer = Attention(inputs["x"].size(-1), *inputs["heads"].tolist())
     load_weights(layer, inputs)
     first, second = inputs["silent"].tolist()
@@ -115,8 +119,9 @@ def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
 def patching_map(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the map of activation patching, and whether making it changes the model.
 
-    ``inputs["answers"]`` are the ids of two tokens, whose logits the map compares: that
-    for the text "ids", and that for the text "other".
+    The inputs "ids" and "other" are two texts. "answers" contains the ids of two
+    tokens, the answers to the two texts; the map is based on the difference of
+    their logits.
     """
     model = StandIn(inputs)
     ids, other = inputs["ids"], inputs["other"]

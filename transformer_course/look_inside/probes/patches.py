@@ -1,4 +1,7 @@
-"""Patching tools for the bug clinic, correct ones and buggy ones, on a hidden model."""
+"""Patching tools for the bug clinic, correct and buggy ones, and their model.
+
+They run on the judge's side, so students see only what the tools return.
+"""
 
 from __future__ import annotations
 
@@ -45,15 +48,16 @@ class PatchingTool:
     def __call__(
         self, ids: Tensor, other_ids: Tensor, block: int, position: int
     ) -> Tensor:
-        """Logits of `ids`, with one state that enters a block taken from `other_ids`.
+        """Return the logits for `ids`, with one state from a run on `other_ids`.
 
-        A bug changes which states are replaced, with what, or how. With "in place",
-        "hook stays" and "states of the first call", the result also depends on earlier
-        calls.
+        If the tool has a bug, it may replace other states, take the state from
+        elsewhere, or combine both states. With the bugs "in place", "hook stays" and
+        "states of the first call", the result also depends on earlier calls.
 
         Args:
             ids, other_ids: two texts of the same length, `(1, L)`.
-            block, position: the location of the state to replace.
+            block, position: the state to replace is the one that enters this block at
+                this position.
         """
         if self.bug == "wrong way round":
             ids, other_ids = other_ids, ids

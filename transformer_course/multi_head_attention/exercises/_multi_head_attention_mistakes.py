@@ -32,7 +32,13 @@ def _split_wrongly(heads: str, *pairs: str, name: str = "") -> Variant:
 
 
 def _replace_layers(layer: str, letters: str = "qkv", name: str = "") -> Variant:
-    """Build a mistake: the code ``layer`` replaces the projections ``w_<letter>``, for each of these ``letters``."""
+    """Return a variant of the solution whose projections are made by other code.
+
+    Args:
+        layer: the code that makes each of the projections ``w_<letter>``.
+        letters: the projections to replace; "qkv" stands for ``w_q``, ``w_k`` and
+            ``w_v``.
+    """
     return edit(
         *chain(*((f"self.w_{x} = nn.Linear(d_model, d_model)", f"self.w_{x} = {layer}") for x in letters)), name=name
     )

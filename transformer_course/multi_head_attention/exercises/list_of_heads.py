@@ -1,4 +1,4 @@
-"""A list of heads."""
+"""Cases and mistakes for an exercise: attention with a list of single heads."""
 
 from __future__ import annotations
 

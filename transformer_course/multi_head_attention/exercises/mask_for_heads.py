@@ -1,4 +1,4 @@
-"""A mask for all heads."""
+"""Cases and mistakes for an exercise: make a mask broadcast over the heads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merge heads."""
+"""Cases and mistakes for an exercise: merge the features of all heads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Multi-head attention."""
+"""Cases and mistakes for an exercise: multi-head attention.
+
+Most of the mistakes are in `_multi_head_attention_mistakes`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,11 @@ from transformer_course.multi_head_attention.exercises._multi_head_attention_mis
 
 
 def _draw_uneven(draw: Draw) -> Inputs:
-    """Draw three rows (d_model, number of heads) in which d_model is not divisible; they are named "refuse"."""
+    """Draw three pairs (d_model, number of heads) that a module must refuse.
+
+    In each, d_model is not divisible by the number of heads. They are the rows of
+    the only input, "refuse".
+    """
     heads = 3 + int(draw.ids(0, 4))
     return {"refuse": torch.tensor([[heads * 3 + 1, heads], [heads - 1, heads], [heads * 4 - 1, heads]])}
 

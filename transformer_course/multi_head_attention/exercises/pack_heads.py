@@ -1,4 +1,4 @@
-"""Pack the heads."""
+"""Cases and mistakes for an exercise: pack several heads into large matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split heads."""
+"""Cases and mistakes for an exercise: split features into heads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion of a multi-head attention layer to PyTorch's."""
+"""Cases and mistakes for an exercise: convert a layer to PyTorch's attention."""
 
 from __future__ import annotations
 

@@ -121,8 +121,8 @@ def losses(
     """Draw the training losses of layers with 1, 2 and 4 heads.
 
     Args:
-        losses_by_heads: the losses of each layer, by its number of heads.
-        sizes: the number of its parameters, by its number of heads.
+        losses_by_heads: maps the number of heads to the loss in each step.
+        sizes: maps the number of heads to the layer's number of parameters.
     """
     figure, axes = style.subplots(height=2.8)
     for (count, values), colour, line in zip(

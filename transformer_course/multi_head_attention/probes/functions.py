@@ -87,12 +87,14 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
 
 
 def _read_tensors(answer: object, names: Sequence[str]) -> Seen:
-    """Return the tensors of a dict that have the given names, without missing ones.
+    """Return those entries of the student's dict that have one of the given names.
 
-    "other names" lists the dict's other keys.
+    A missing name is left out. The result's "other names" lists the dict's other
+    keys.
 
     Raises:
-        WrongAnswerError: the answer is not a dict, or a named value is not a tensor.
+        WrongAnswerError: the answer is not a dict, or a named value is not a
+            tensor.
     """
     if not isinstance(answer, Mapping):
         raise WrongAnswerError(f"expected a dict of tensors, got {describe(answer)}")
@@ -124,11 +126,12 @@ def _scale_lost_digits(numbers: torch.Tensor) -> torch.Tensor:
 def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     """Report the student's conversion of a layer to PyTorch's `nn.MultiheadAttention`.
 
-    The report has the settings and the output of the converted layer, and the original
-    layer's parameters after those of the converted layer have changed.
+    The report has the settings and the output of the converted layer. Then that
+    layer's parameters are changed, and the original layer's are reported, because
+    they must be independent.
 
     Raises:
-        WrongAnswerError: the function returns anything else.
+        WrongAnswerError: the function returns no `nn.MultiheadAttention`.
     """
     mine = _make_projections(inputs, "weights.", "qkvo")
     mine.num_heads = int(inputs["num_heads"])
@@ -183,10 +186,12 @@ def _make_projections(inputs: Inputs, prefix: str, letters: str) -> Any:
 
 
 def _observe_second_call(call: Callable[[], object], module: nn.Module) -> str:
-    """Return "new numbers", or "old numbers" if a call ignores a change of weights.
+    """Return "new numbers" if a second call uses changed weights, else "old numbers".
 
-    The first call precedes the change: all parameters of ``module`` change sign in
-    place, as an optimizer would change them. They are restored after the second call.
+    A function that caches its result would return old numbers. Between the two
+    calls, all parameters of ``module`` change sign in place, as an optimizer would
+    change them; afterwards they are restored. ``call`` returns a dict of tensors or
+    a module.
     """
     before = _copy_tensors(call())
     with torch.no_grad():

@@ -28,7 +28,11 @@ from autograder.checks.probes.weights import INITIALISATION, load_weights
     parts={"weights": "weights"},
 )
 def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call, the effect of dropout in training, or which sizes are refused."""
+    """Report a call, the effect of dropout in training, or which sizes are refused.
+
+    Inputs with "refuse" contain sizes to refuse; those with a dropout rate and
+    without a mask are for the effect of dropout; all others are for a call.
+    """
     if "refuse" in inputs:
         return {
             f"{count} heads of {size} features": outcome(
@@ -86,5 +90,5 @@ def _observe_dropout(module_class: Any, inputs: Inputs) -> Seen:
 
 
 def _are_same(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Whether all entries are equal, as a tensor (); the inputs may be broadcast."""
+    """Return as a tensor () whether two tensors are equal after broadcasting."""
     return (a == b).all()

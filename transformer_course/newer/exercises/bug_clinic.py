@@ -1,4 +1,8 @@
-"""A test for the bookkeeping of a pool of pages."""
+"""Cases and mistakes for an exercise: a test that finds faulty pools of pages.
+
+In paged attention, each page holds the keys and values of several positions of
+one text.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,11 @@ from autograder.authoring.specification import CaseKind, Inputs, Specification
 
 
 def _draw_pool(draw: Draw, pages: int, size: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Tables, lengths and free pages of a correct pool.
+    """Draw the page tables, the lengths and the free pages of a correct pool.
 
-    One text fills its last page completely. No text fills its row of the table; some bugs of `_break_pool` use the
-    entries that remain.
+    The pool has three texts. A row of the tables (3, 4) lists the pages of a text,
+    padded with -1. One text fills its last page completely, and none fills its row,
+    because some bugs of `_break_pool` use the entries that remain.
     """
     lengths = torch.cat((draw.ids(1, size, 1), torch.tensor([2 * size]), draw.ids(size + 1, 2 * size, 1)))
     needed, order = -(-lengths // size), draw.tensor(pages).argsort()
@@ -60,7 +65,12 @@ def _break_pool(name: str, tables: torch.Tensor, lengths: torch.Tensor, free: to
 def _make_case(
     name: str, title: str, bugs: tuple[str, str], hint: str, *, sizes: tuple[int, int] = (9, 4), hidden: bool = False
 ) -> CaseKind:
-    """Make a case with a correct pool and two that each have one of the ``bugs``; ``sizes`` are (pages, page size)."""
+    """Make a case with a correct pool of pages, and two that have a bug each.
+
+    The student's test must accept the first and reject the others. ``bugs`` are
+    names of `_break_pool`, and ``sizes`` are the number of pages and the positions
+    in a page.
+    """
     def make_inputs(draw: Draw) -> Inputs:
         inputs: Inputs = {"pages": torch.tensor(sizes[0]), "page_size": torch.tensor(sizes[1])}
         for subject, bug in zip(("right", "other", "third"), ("", *bugs), strict=True):

@@ -1,4 +1,4 @@
-"""The load-balancing loss of a router."""
+"""Cases and mistakes for an exercise: the load-balancing loss of a router."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from autograder.authoring.specification import Specification
 
 
 def _balance_experts(draw: Draw) -> torch.Tensor:
-    """Logits (4, 4) of a balanced router: half of the tokens choose each expert, with equal mean probabilities."""
+    """Return the logits of a balanced router, for 4 tokens and 4 experts.
+
+    If the two best experts of each token are chosen, each expert is chosen by half
+    of the tokens. The mean probabilities of all experts are equal, too.
+    """
     rows = torch.tensor([3.0, 2.0, 0.0, 0.0])
     return torch.stack([rows.roll(i) for i in range(4)])
 

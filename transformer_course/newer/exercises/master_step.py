@@ -1,4 +1,7 @@
-"""A step of an optimizer on float32 copies of bfloat16 parameters."""
+"""Cases and mistakes for an exercise: an optimizer step on float32 copies.
+
+The parameters are in bfloat16, in which small steps would be lost.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mixture of experts."""
+"""Cases and mistakes for an exercise: a mixture of experts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Newton and Schulz: singular values that are close to 1."""
+"""Cases and mistakes for an exercise: the Newton-Schulz iteration.
+
+It brings the singular values of a matrix close to 1.
+"""
 
 from __future__ import annotations
 

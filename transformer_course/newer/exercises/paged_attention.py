@@ -1,4 +1,4 @@
-"""Attention whose keys and values are scattered over pages."""
+"""Cases and mistakes for an exercise: attention over pages of keys and values."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_texts(*lengths: int, size: int, pages: int, h: int = 4, g: int = 2, d_k: int = 6) -> InputSizes:
-    """Describe inputs: texts of these lengths, stored in random pages of ``size`` positions.
+    """Return the sizes from which the build draws texts that are stored in pages.
 
-    A row of ``tables`` lists the pages of one text, and is padded with -1.
+    Args:
+        lengths: the number of positions of each text.
+        size: the number of positions in a page.
+        pages: the number of pages, in random order, of which some remain unused. A
+            row of the input ``tables`` lists the pages of one text, padded with -1.
+        h, g: the number of query heads, and of key and value heads.
     """
     most = -(-max(lengths) // size)
 

@@ -1,4 +1,4 @@
-"""Causal attention with norms for queries and keys."""
+"""Cases and mistakes for an exercise: attention with normalised queries and keys."""
 
 from __future__ import annotations
 

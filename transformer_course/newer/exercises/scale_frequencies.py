@@ -1,4 +1,4 @@
-"""The frequencies of rotary positions for a longer context."""
+"""Cases and mistakes for an exercise: rotary frequencies for a longer context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The slots in memory that a page table assigns to positions."""
+"""Cases and mistakes for an exercise: memory slots looked up in a page table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_table(draw: Draw) -> torch.Tensor:
-    """Six different pages out of many, the first of them not page 0."""
+    """Draw a page table of six different pages, the first of which is not page 0."""
     return torch.cumsum(draw.ids(1, 5, 6), 0)[torch.tensor([3, 1, 4, 0, 5, 2])]
 
 

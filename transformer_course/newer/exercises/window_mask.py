@@ -1,4 +1,4 @@
-"""The mask of a sliding window."""
+"""Cases and mistakes for an exercise: the mask of a sliding window."""
 
 from __future__ import annotations
 

@@ -18,13 +18,20 @@ LENGTH = 32  # bytes in a window
 
 @cache
 def text_of(seed: int | str, sentences: int, split: str = "train") -> Tensor:
-    """Sentences of the course's grammar as bytes, `(number of bytes,)`, int64."""
+    """Generate sentences of the course's grammar as bytes, `(n,)`, int64.
+
+    ``sentences`` is their number. ``split`` is "train", "dev" or "test"; sentences
+    of different splits never share a triple (subject, verb, object).
+    """
     text = "\n".join(corpora.generate(seed, sentences, split)) + "\n"
     return torch.tensor(list(text.encode()))
 
 
 def loss_of(model: nn.Module, windows: Tensor) -> Tensor:
-    """The mean loss of all bytes but the first of windows `(B, L + 1)`, in nats."""
+    """Compute the mean loss, in nats, on windows `(B, L + 1)` of bytes.
+
+    The first byte of each is not predicted.
+    """
     return F.cross_entropy(model(windows[:, :-1]).transpose(1, 2), windows[:, 1:])
 
 

@@ -39,7 +39,7 @@ class _Pools(BlindTrial):
 
 @probe("newer/bug_clinic", interactor=_Pools, results=f"{'; '.join(_SUBJECTS)}")
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
-    """Report whether the student's test accepts or rejects each pool.
+    """Run the student's test on each pool, and send the judge its verdicts.
 
     The judge sends one pool at a time, and never says which of them are correct.
     """

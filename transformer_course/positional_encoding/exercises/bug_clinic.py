@@ -1,4 +1,4 @@
-"""A test for sinusoid tables."""
+"""Cases and mistakes for an exercise: a test that finds faulty sinusoid tables."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ def _make_cancelling(draw: Draw, angles: torch.Tensor) -> Inputs:
 
 
 def _make_drifting(draw: Draw, angles: torch.Tensor) -> Inputs:
-    """Make incorrect tables whose errors grow slowly or start late, and one with an infinite entry.
+    """Make four wrong tables, whose errors grow slowly, start late or are infinite.
 
-    In two tables, all angles are off by 0.02 %: from row to row, the error grows by at most 0.0002, little more than
-    between rows of the tables in `_draw_nearly_right`, but after 50 rows it reaches 0.01. Reversing the rows from
-    position 111 on does not change the sums of the columns.
+    In two tables, the error grows from row to row by at most 0.0002, little more
+    than in the tables of `_draw_nearly_right`, but reaches 0.01 after 50 rows.
+    Reversing the last rows of a third does not change the sums of its columns.
     """
     right = make_table(angles)
     return {
@@ -160,7 +160,7 @@ def _expect_table(table: str, name: str = "") -> Variant:
 
 
 def _look_at(index: str, name: str = "") -> Variant:
-    """Write a test that compares only the part of its table that ``index``, given as code, selects."""
+    """Write a test that compares only ``table[index]``, with the index given as code."""
     return _write_test(f"assert torch.allclose(table[{index}], right[{index}], atol=1e-3)", name)
 
 

@@ -1,4 +1,4 @@
-"""Embedding lookup with padding."""
+"""Cases and mistakes for an exercise: look up embeddings, with zeros for padding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The input layer."""
+"""Cases and mistakes for an exercise: the input layer.
+
+It looks up embeddings, scales them, adds positions, and applies dropout.
+"""
 
 from __future__ import annotations
 

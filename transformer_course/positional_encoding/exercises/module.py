@@ -1,4 +1,4 @@
-"""PositionalEncoding."""
+"""Cases and mistakes for an exercise: the module PositionalEncoding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The shift matrix."""
+"""Cases and mistakes for an exercise: the shift matrix.
+
+It turns the encoding of a position into that of the position k steps later.
+"""
 
 from __future__ import annotations
 

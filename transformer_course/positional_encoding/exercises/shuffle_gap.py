@@ -1,4 +1,8 @@
-"""The shuffle gap: how far a function's outputs change, apart from their order, if its input vectors are shuffled."""
+"""Cases and mistakes for an exercise: the shuffle gap.
+
+The gap says how far a function's outputs change, apart from their order, if its
+input vectors are shuffled.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,11 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_sizes(mixers: str, B: int, L: int, d_model: int, scale: float = 2.0) -> InputSizes:
-    """The sizes of sentences and a random order; ``mixers`` lists keys of the probe's `MIXERS`, separated by ", "."""
+    """Return the sizes from which the build draws sentences and a shuffled order.
+
+    The sentences have the shape (B, L, d_model). ``mixers`` names the functions
+    whose gap is measured: keys of the probe's `MIXERS`, separated by ", ".
+    """
 
     def draw_order(draw: Draw) -> torch.Tensor:
         return draw.tensor(L).argsort(stable=True)

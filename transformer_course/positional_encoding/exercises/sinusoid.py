@@ -1,4 +1,4 @@
-"""The sinusoidal encoding, vectorised."""
+"""Cases and mistakes for an exercise: the sinusoidal encoding without loops."""
 
 from __future__ import annotations
 

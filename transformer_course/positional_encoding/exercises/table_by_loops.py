@@ -1,4 +1,4 @@
-"""The table of sinusoids, computed with loops."""
+"""Cases and mistakes for an exercise: a table of sinusoids, computed with loops."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_sizes(max_len: tuple[int, int], pairs: tuple[int, int]) -> InputSizes:
-    """Return random sizes of a table: an odd max_len and an even d_model, so that the two always differ.
+    """Return the random sizes of a table, with an odd max_len and an even d_model.
 
-    Both arguments are bounds, as for `range`: ``max_len`` of half the number of rows, rounded down, and ``pairs`` of
-    half the number of columns.
+    Thus the numbers of rows and columns always differ.
+
+    Args:
+        max_len: bounds, as for `range`, of a number m; the table has 2m + 1 rows.
+        pairs: bounds, as for `range`, of the number of pairs of columns.
     """
     return sizes(max_len=lambda draw: 2 * draw.ids(*max_len) + 1, d_model=lambda draw: 2 * draw.ids(*pairs))
 

@@ -19,9 +19,12 @@ def _draw_bars(
     colours: Any = BLUE,
     log: bool = False,
 ) -> Any:
-    """Draw horizontal bars, by their names, and return the figure.
+    """Draw a horizontal bar for each name, and return the figure.
 
-    ``form`` is the format of the numbers beside the bars.
+    Args:
+        form: the format of the numbers beside the bars, such as ".1f".
+        colours: one colour, or one for each bar.
+        log: whether the axis is logarithmic.
     """
     figure, axes = style.subplots(height=0.45 + 0.34 * len(values_by_name), width=6.0)
     bars(axes, values_by_name, form, colours, log=log)
@@ -37,9 +40,10 @@ def gaps(gaps_by_name: Mapping[str, float]) -> None:
 
 
 def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
-    """Draw columns of the table as curves over the positions.
+    """Draw columns of a table of sinusoids as curves over the positions.
 
-    ``numbers`` are the columns to draw, counted from 1.
+    ``table`` has the shape `(L, d_model)`; ``numbers`` are the columns to draw,
+    counted from 1.
     """
     figure, axes = style.subplots()
     curves = {f"dimension {n}": table[:, n - 1].tolist() for n in numbers}
@@ -56,7 +60,7 @@ def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
 
 
 def whole_table(table: Tensor) -> None:
-    """Draw the table as a heat map: a row for each position."""
+    """Draw a table of sinusoids, `(L, d_model)`, as a heat map, a row per position."""
     figure, axes = style.subplots(height=3.6)
     image = maps.image(axes, table, signed=True, top=1.0)
     axes.set(xlabel="dimension", ylabel="position")
@@ -178,7 +182,7 @@ def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> 
 
 
 def tables(tables_by_title: Mapping[str, Tensor]) -> None:
-    """Draw tables of sinusoids side by side."""
+    """Draw three tables of sinusoids side by side, with the correct one first."""
     figure, row = style.subplots(1, len(tables_by_title), height=2.6, sharey=True)
     correct = next(iter(tables_by_title.values()))
     descriptions = []

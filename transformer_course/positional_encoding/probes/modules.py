@@ -32,9 +32,10 @@ DROPOUT = torch.tensor(0.25)  # the rate for the input layer in training mode
     f'device after .to("meta"); parameters; {INITIALISATION}',
 )
 def module(module_class: Any, inputs: Inputs) -> Seen:
-    """Report what the default probe reports, and whether `pe` is a buffer that moves.
+    """Report an ordinary call of the module, and whether `pe` is a buffer that moves.
 
-    A buffer moves if its dtype and device change together with those of the module.
+    The call is reported as by the default probe. A buffer moves if its dtype and
+    device change together with those of the module.
     """
     observations = observe_call(module_class, inputs)
     created, x = create_module(module_class, inputs), inputs["x"].to(torch.bfloat16)
@@ -51,10 +52,11 @@ def module(module_class: Any, inputs: Inputs) -> Seen:
 
 
 def _move_to_meta(module: nn.Module, x: torch.Tensor) -> torch.Tensor:
-    """The buffer `pe` after a move to "meta"; without one, the module's output there.
+    """Move a module to the device "meta", and return its buffer `pe`.
 
-    The output is computed only if it is needed, because the first addition on "meta"
-    imports PyTorch's compiler, which takes a second.
+    Without such a buffer, return the module's output for ``x`` instead, which shows
+    the device as well. It is computed only then, because the first addition on
+    "meta" imports PyTorch's compiler, which takes a second.
     """
     module.to("meta")
     buffer = dict(module.named_buffers()).get("pe")
@@ -117,9 +119,11 @@ class _AddRows(nn.Module):
 
 
 def _is_alike_along(dim: int, is_kept: torch.Tensor) -> bool:
-    """Return whether the entries along a dimension are kept or dropped only together.
+    """Return whether dropout drops whole slices along a dimension instead of entries.
 
-    The result is False for a dimension of size 1.
+    ``is_kept`` marks the entries that dropout has kept. The result is True if those
+    that differ only in their index along ``dim`` are all kept or all dropped, and
+    False if the dimension has size 1.
     """
     return is_kept.size(dim) > 1 and bool((is_kept.all(dim) == is_kept.any(dim)).all())
 

@@ -1,4 +1,4 @@
-"""Inputs and mistakes of both greedy decoders."""
+"""Inputs and mistakes that the two exercises on greedy decoding share."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ from transformer_course.sequence_reversal.exercises._inputs import BOS, EOS, FIR
 
 
 def draw_lines(*ends: int, max_len: int, vocabulary: int, training: bool = True, pads: bool = False) -> Maker:
-    """Make a function that draws sources, and for each of them the fixed output ("line") of the probe's model.
+    """Make a function that draws sources, and what the probe's model decodes for them.
+
+    For each source, this is a fixed row of tokens, its "line".
 
     Args:
-        ends: for each line, the index of its first EOS; further tokens follow. An index too large means no EOS.
+        ends: for each line, the index of its first EOS; further tokens follow. An
+            index too large means no EOS.
+        max_len: the largest number of tokens to decode.
+        vocabulary: the number of tokens; no source or line contains the last id.
         training: whether the model is in training mode at first.
-        pads: whether lines also contain PAD and BOS before their EOS, if there is room, or PAD if they have no EOS.
+        pads: whether lines also contain PAD and BOS before their EOS, if there is
+            room, or PAD if they have no EOS.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

@@ -37,9 +37,11 @@ def draw_tables(draw: Draw, scale: float) -> Inputs:
 
 
 def draw_batches(draw: Draw, count: int, lengths: tuple[int, ...]) -> Inputs:
-    """Draw batches of sequences and their reversals, with rows of these ``lengths``.
+    """Draw batches of padded sequences ("source") and their reversals ("target").
 
-    From batch to batch, the order of the lengths is rotated by one row.
+    Both inputs have the shape (count, B, length). ``lengths`` are the lengths of
+    the B sequences in a batch, without special tokens; from batch to batch, their
+    order is rotated by one row.
     """
     sources, targets = [], []
     for n in range(count):

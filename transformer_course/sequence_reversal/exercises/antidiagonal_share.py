@@ -1,4 +1,8 @@
-"""The share of attention weights on the anti-diagonal."""
+"""Cases and mistakes for an exercise: the share of attention on the anti-diagonal.
+
+A model that reverses a sequence attends to its symbols from the last to the
+first.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,17 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _draw_map(*lengths: int, steps: int, places: int, chance: float = 0.6, top: float = 4.0) -> Maker:
-    """Make a function that draws attention weights of sequences with these lengths, (B, ``steps``, ``places``).
+    """Make a function that draws attention weights and the lengths of sequences.
 
-    The largest entry of a row, whose score is ``top``, is on the anti-diagonal with the
-    probability ``chance``, and otherwise anywhere in the row.
+    The weights have the shape (B, ``steps``, ``places``).
+
+    Args:
+        lengths: the number of symbols in each of the B sequences.
+        steps, places: the number of decoding steps (queries) and of source
+            positions (keys), with padding.
+        chance: the probability that the largest weight of a step is on the
+            anti-diagonal; otherwise, it is anywhere in the row.
+        top: the score of the largest weight, before the softmax.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

@@ -1,4 +1,4 @@
-"""The training loop."""
+"""Cases and mistakes for an exercise: the training loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Greedy decoding."""
+"""Cases and mistakes for an exercise: decode a batch greedily."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Greedy decoding of one sequence."""
+"""Cases and mistakes for an exercise: decode one sequence greedily."""
 
 from __future__ import annotations
 

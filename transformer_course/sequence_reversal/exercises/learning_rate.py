@@ -1,4 +1,4 @@
-"""Warm-up and cosine."""
+"""Cases and mistakes for an exercise: learning-rate warm-up and cosine decay."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ def _draw_steps(warmup: int, steps: int) -> Callable[[Draw], torch.Tensor]:
 
 
 def _is_possible(inputs: Mapping[str, Any]) -> bool:
-    """Return whether a case makes sense: there is a warm-up, and it is shorter than the training run."""
+    """Return whether there is a warm-up that is shorter than the training run.
+
+    The engine asks this of inputs that it has made smaller, to find a short example
+    of a mistake.
+    """
     return 1 <= int(inputs["warmup"]) < int(inputs["steps"])
 
 

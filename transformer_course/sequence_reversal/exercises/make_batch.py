@@ -1,4 +1,4 @@
-"""A batch of sources and targets."""
+"""Cases and mistakes for an exercise: make a batch of sources and targets."""
 
 from __future__ import annotations
 
@@ -39,7 +39,11 @@ CASES = [
 ]
 
 def _is_possible(inputs: Mapping[str, Any]) -> bool:
-    """Return whether a case makes sense: no sequence is empty."""
+    """Return whether no sequence is empty.
+
+    The engine asks this of inputs that it has made smaller, to find a short example
+    of a mistake.
+    """
     return all(row.split() for row in inputs["sequences"].split(";"))
 
 

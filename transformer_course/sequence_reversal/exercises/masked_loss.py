@@ -1,4 +1,4 @@
-"""A loss that ignores padding."""
+"""Cases and mistakes for an exercise: a loss that ignores padding."""
 
 from __future__ import annotations
 

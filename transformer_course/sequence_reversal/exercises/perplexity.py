@@ -1,4 +1,4 @@
-"""The perplexity of a text under a model."""
+"""Cases and mistakes for an exercise: the perplexity of a text under a model."""
 
 from __future__ import annotations
 

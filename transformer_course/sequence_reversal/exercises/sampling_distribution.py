@@ -1,4 +1,7 @@
-"""The probabilities from which the next token is sampled, computed from logits."""
+"""Cases and mistakes for an exercise: probabilities for sampling.
+
+A solution computes them from logits, the temperature, top_k and top_p.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trained model that reverses sequences."""
+"""Cases and mistakes for an exercise: a trained model that reverses sequences."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from transformer_course.sequence_reversal.probes.trained import Reverser, RuleBa
 
 
 class Judged(Reverser):
-    """The judge's side of the exercise, which decodes with a KV cache.
+    """The judge's side of the exercise, which decodes with a KV cache to save time.
 
-    As the model's sizes are fixed, decoding is fast and needs no separate process.
+    The student's weights are put into a model of fixed sizes, so decoding cannot
+    take long, and needs no process with limits of its own.
     """
 
     def decode(self, model: nn.Module, source: torch.Tensor) -> torch.Tensor:
-        """(N, Ls): the tokens that a model decodes greedily, with PAD after EOS."""
+        """Return the tokens that a model decodes greedily, (N, Ls), with PAD after EOS."""
         written = greedy(model, source, max_len=source.size(1))  # (N, up to Ls)
         return F.pad(written, (0, source.size(1) - written.size(1)))
 
@@ -34,7 +35,10 @@ Rule = Callable[[list[int]], list[int]]
 
 
 class Oracle(RuleBased):
-    """A model that computes its output by a rule, but has weights like a trained one.
+    """A stand-in for a trained model, which computes its output by a rule.
+
+    The reference and many of the exercise's mistakes use it to avoid training. It
+    has one parameter, because a trained model has weights.
 
     Args:
         rule: maps the ids of a source, without special tokens, to the output.
@@ -117,9 +121,13 @@ return model
 
 
 def _train_briefly(*edits: str, name: str = "") -> Variant:
-    """Return an edited solution that trains for two steps only, and then returns an `Oracle`.
+    """Return an edited solution that trains for two steps, and returns an `Oracle`.
 
-    It serves for mistakes with the seed, for which the probe compares only the first step of training.
+    It is used for mistakes with the seed, because the probe observes a seed's
+    effect only at the first training step.
+
+    Args:
+        edits: a string of the solution, then its replacement, and so on.
     """
     return edit(_END, f"""
             steps=2, warmup=1,

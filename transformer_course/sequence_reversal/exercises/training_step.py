@@ -1,4 +1,4 @@
-"""One training step."""
+"""Cases and mistakes for an exercise: one training step."""
 
 from __future__ import annotations
 

@@ -17,7 +17,10 @@ Log = Sequence[tuple[int, float, float]]  # step, token accuracy, exact match
 
 
 def schedule(factors: Sequence[float], warmup: int, steps: int) -> None:
-    """Draw the share of the peak learning rate in each step."""
+    """Draw the learning rate of each step, as a share of its peak.
+
+    The warm-up ends at the step ``warmup``, and the training at ``steps``.
+    """
     figure, axes = style.subplots(height=2.3, width=5.6)
     axes.plot(factors)
     away = 0.01 * len(factors)  # distance of a label from its line
@@ -37,7 +40,10 @@ def schedule(factors: Sequence[float], warmup: int, steps: int) -> None:
 
 
 def log(losses: Sequence[float], entries: Log) -> None:
-    """Draw the loss of a training run, and its token and sequence accuracies."""
+    """Draw the loss of each training step, and the accuracy on held-out sequences.
+
+    ``entries`` are (step, share of correct tokens, share of correct sequences).
+    """
     steps, tokens, exact_matches = zip(*entries, strict=True)
     figure, (left, right) = style.subplots(1, 2, height=2.7)
     left.semilogy(losses, linewidth=1.4)
@@ -103,7 +109,13 @@ def cliff(lengths: Sequence[int], scores: Sequence[float], longest: int) -> None
 def cross_attention(
     weights: Tensor, reads: Sequence[str], writes: Sequence[str]
 ) -> None:
-    """Draw the attention map of each head, `(h, Lt, Ls)`."""
+    """Draw the attention map of each head, side by side.
+
+    Args:
+        weights: `(h, Lt, Ls)`.
+        reads: the Ls tokens of the source.
+        writes: the Lt tokens that are decoded, one for each row.
+    """
     figure, row = style.subplots(1, len(weights), height=2.5)
     descriptions = []
     for head, (axes, head_weights) in enumerate(zip(row, weights, strict=True)):
@@ -184,11 +196,12 @@ def birth(
     reads: Sequence[str],
     writes: Sequence[str],
 ) -> None:
-    """Draw, in steps, the maps of the heads during training, beside the accuracy.
+    """Draw, in steps, the maps of the heads during training, beside the exact match.
 
     Args:
         maps_at: maps a step to the attention weights after it, `(h, Lt, Ls)`.
-        entries: the log of the same run.
+        entries: the log of the same run: (step, token accuracy, exact match).
+        reads, writes: the tokens of the source, and those that are decoded.
     """
     frames, captions, alts = [], {}, []
     steps, _, exact_matches = zip(*entries, strict=True)

@@ -66,9 +66,10 @@ class _Lines(Interactor):
 
     @staticmethod
     def _matches_line(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
-        """(B, T): whether the tokens up to each position are BOS and then the line's.
+        """Return whether each prefix is BOS and the start of its line, (B, T).
 
-        Tokens after an EOS of the line may differ.
+        ``tokens`` has the shape (B, T), and ``lines`` has a line for each row. Tokens
+        after an EOS of the line may differ.
         """
         line_tokens = lines[:, : tokens.size(1) - 1]
         over = (line_tokens == EOS).int().cumsum(1) > 0
@@ -164,7 +165,7 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
 
 
 def _count_unended(tokens: torch.Tensor) -> torch.Tensor:
-    """Return the number of rows with a token other than EOS or PAD after an EOS."""
+    """Count the rows in which a token other than EOS or PAD follows an EOS."""
     over = (tokens == EOS).cumsum(dim=-1) > 0
     return (over & (tokens != EOS) & (tokens != PAD)).any(dim=-1).sum()
 

@@ -28,8 +28,8 @@ def read_number(result: object, name: str) -> float:
 def hide_unlabelled(decoder_input: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Replace the ids of a decoder input by PAD wherever the label is PAD.
 
-    There, a student's function may have any id. An input of another shape than the
-    labels is returned as it is.
+    At these positions, which do not count, a student's function may have any id. An
+    input whose shape differs from that of the labels is returned as it is.
     """
     if decoder_input.shape != labels.shape:
         return decoder_input

@@ -38,9 +38,11 @@ def make_batch(function: Any, inputs: Inputs) -> Seen:
     calls="* afterwards",
 )
 def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
-    """Report the share and its type, and both tensors afterwards.
+    """Report the student's result, its type, and both arguments after the call.
 
-    If the case contains "head", the weights are a slice that is not contiguous.
+    The function gets attention weights (B, Lt, Ls) and the lengths of the B
+    sequences, and returns the share of steps that attend most to the anti-diagonal.
+    If the inputs contain "head", the weights are a slice that is not contiguous.
     """
     weights, lengths = inputs["weights"], inputs["lengths"]
     if "head" in inputs:  # a view into the maps of several heads, not contiguous

@@ -33,7 +33,7 @@ def read_logits(
 
 
 def reverse_rows(source: torch.Tensor) -> torch.Tensor:
-    """(N, Ls): the rows with the symbols before EOS reversed, the rest unchanged."""
+    """Reverse the symbols before EOS in each row (N, Ls); EOS and PAD stay in place."""
     lengths = (source == EOS).int().argmax(dim=1, keepdim=True)  # (N, 1)
     positions = torch.arange(source.size(1))
     mirrored = lengths - 1 - positions

@@ -38,10 +38,10 @@ _MODELS: WeakKeyDictionary[Any, tuple[nn.Module, set[Any]]] = WeakKeyDictionary(
 
 
 class RuleBased(nn.Module):
-    """A base class for models that follow a rule, which serve to test the check itself.
+    """A base class for models that follow a rule, which only the course itself uses.
 
-    In the notebook's process, such a model is observed as it is; in grading, only
-    weights count.
+    They stand for trained models when the exercise is built and tested. A check in
+    a notebook runs such a model as it is, whereas grading uses only weights.
     """
 
 
@@ -55,7 +55,7 @@ class Reverser(Interactor):
     keeps = frozenset({"source"})
 
     def decode(self, model: nn.Module, source: torch.Tensor) -> torch.Tensor:
-        """(N, Ls): the tokens that a model decodes greedily, with PAD after EOS."""
+        """Return the ids that a model decodes greedily, (N, Ls), PAD after EOS."""
         tokens = torch.full((len(source), 1), BOS)
         ended = torch.zeros(len(source), dtype=torch.bool)
         for _ in range(source.size(1)):
@@ -66,7 +66,10 @@ class Reverser(Interactor):
         return tokens[:, 1:]
 
     def reveal_inputs(self) -> Answers:
-        """A hash of the hidden sources, to tell cases apart, and seeds if any."""
+        """Tell the student's side a hash that identifies the case, and any seeds.
+
+        The sources stay with the judge; their hash is all that the probe needs.
+        """
         source = self.inputs["source"].numpy().tobytes()
         seeds = {n: v for n, v in self.inputs.items() if n == "seeds"}
         return {"case": hashlib.sha256(source).hexdigest(), **seeds}
@@ -77,11 +80,12 @@ class Reverser(Interactor):
         return self.observe(with_weights(_create_model(), weights, _OTHER), answers)
 
     def observe(self, model: nn.Module, answers: Answers) -> Seen:
-        """Report the share of correct rows or, in a case with seeds, the seed's effect.
+        """Report how well the model reverses the sources, or what a seed changes.
 
-        The share comes with a description of the outputs. The seed's effect is what
-        `_observe_seed` has put into ``answers``; it comes with whether the model
-        reverses enough rows to have learnt something.
+        In a case without seeds, the report has the share of correct rows and a
+        description of the outputs. In a case with seeds, it has the findings of
+        `_observe_seed`, which are in ``answers``, and whether the model reverses enough
+        rows to have learnt something.
         """
         examined = _examine(model, self.inputs, self.decode)
         if "seeds" not in self.inputs:
@@ -149,10 +153,13 @@ _SOMETHING = 0.3  # a share of correct rows that cannot be reached by guessing
 
 
 def _hash_start(function: Any, seed: int, noise: int) -> str:
-    """Hash the weights and gradients at the first step; "" if there is no step.
+    """Hash the weights and gradients that the first optimizer step would use.
+
+    The student's function runs up to this step. The hash is "" if there is none.
 
     Args:
-        function: the student's; called with a seed and, if it takes one, a file name.
+        function: the student's, called with a seed and the name of a file that does
+            not exist, or with as many of these as it accepts.
         noise: the seed of the global random state.
     """
     digest = hashlib.sha256()

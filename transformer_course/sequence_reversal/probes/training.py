@@ -212,11 +212,12 @@ def _read_losses(losses: Sequence[object]) -> torch.Tensor:
     parts={"losses": "losses"},
 )
 def fit(function: Any, inputs: Inputs) -> Seen:
-    """Report the rates of all steps, when batches were drawn, losses, and parameters.
+    """Report how the student's training loop runs, and what it returns.
 
-    The model and the optimizer are stand-ins that log what happens. If the case has
-    "others", that is the optimizer's default rate, which differs from the rate of its
-    parameter groups.
+    The report has the learning rate of each step, the number of steps before each
+    batch was drawn, the losses, and the parameters at the end. The model and the
+    optimizer are stand-ins that log what happens. If the inputs contain "others",
+    this is the optimizer's default rate, which differs from that of its groups.
     """
     model = _Scripted(inputs)
     rate = float(inputs["rate"])

@@ -28,10 +28,11 @@ from autograder.checks.probes.default import observe_call
     errors="error at the temperature *",
 )
 def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the probabilities, whether random numbers were used, and two errors.
+    """Report the probabilities that the student's function returns, and three checks.
 
-    The errors are those at the temperatures 0 and -1. Also report how many tokens with
-    the logit -inf get a probability other than 0.
+    They say whether it drew random numbers, which errors it raises at the
+    temperatures 0 and -1, and how many tokens with the logit -inf get a probability
+    other than 0.
     """
     random_state = torch.random.get_rng_state()
     observations = observe_call(function, inputs)
@@ -65,7 +66,10 @@ def _count_wrongly_allowed(
     parts={"perplexity": "perplexity"},
 )
 def perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report nats and perplexity, for batches that a generator yields."""
+    """Report the mean loss in nats and the perplexity that the function returns.
+
+    It gets the batches as a generator, which can be read only once.
+    """
     count = sum(name.startswith("logits") for name in inputs)
     batches = ((inputs[f"logits {n}"], inputs[f"labels {n}"]) for n in range(count))
     numbers = returned(function(batches), "nats", "perplexity")

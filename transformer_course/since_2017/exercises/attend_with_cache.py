@@ -1,4 +1,4 @@
-"""Attention with a cache of rotated keys and values."""
+"""Cases and mistakes for an exercise: attention with cached keys and values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ from transformer_course.since_2017.exercises._layers import (
 def _draw_chunks(
     batch: int, d_model: int, heads: int, groups: int, *chunks: int, base: int = 10_000
 ) -> Maker:  # fmt: skip
-    """Make a function that draws a layer and two texts, which the probe passes in chunks of these lengths."""
+    """Make a function that draws an attention layer, and two batches of texts.
+
+    Args:
+        heads, groups: the number of query heads, and of key and value heads.
+        chunks: the lengths of the chunks in which the probe passes a text to the
+            student's function.
+        base: the base of the rotary frequencies.
+    """
     def make_inputs(draw: Draw) -> Inputs:
         length = sum(chunks)
         return (

@@ -1,4 +1,7 @@
-"""Causal self-attention with rotary positions and grouped heads."""
+"""Cases and mistakes for an exercise: causal self-attention.
+
+It has rotary positions, and heads that share keys and values.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A power law through measured losses."""
+"""Cases and mistakes for an exercise: a power law through measured losses."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_runs(*counts: int, noise: float = 0.04) -> InputSizes:
-    """Return the inputs, to be drawn by the build, of a case with models of these numbers of parameters.
+    """Return what a case needs to draw the losses of models of different sizes.
 
-    Their losses follow a random power law, times random factors from exp(-noise) to exp(noise).
+    ``counts`` are the models' numbers of parameters. The losses follow a random
+    power law, times random factors from exp(-noise) to exp(noise).
     """
     model_sizes = torch.tensor(counts, dtype=torch.float32)
 

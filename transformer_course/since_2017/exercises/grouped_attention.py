@@ -1,4 +1,4 @@
-"""Attention in which heads share keys and values."""
+"""Cases and mistakes for an exercise: attention with shared keys and values."""
 
 from __future__ import annotations
 

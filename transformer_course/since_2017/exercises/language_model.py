@@ -1,4 +1,4 @@
-"""The language model."""
+"""Cases and mistakes for an exercise: the language model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""A parameter of the language model from the file of a published chat model."""
+"""Cases and mistakes for an exercise: read a published model's file.
+
+A solution finds a parameter of the course's language model in the file of a
+published chat model.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +28,15 @@ _NAMES = {
 def _draw_file(
     blocks: tuple[int, ...], d_model: int, heads: int, groups: int, d_ff: int, half: bool = False
 ) -> Maker:  # fmt: skip
-    """Make a function that draws the tensors of a published file, in float16 if ``half``.
+    """Make a function that draws the tensors of a published model's file.
+
+    The inputs are the tensors, named "published.NAME", the two numbers of heads,
+    and "own": the names of all parameters in the course's model, joined by ", ".
 
     Args:
         blocks: the numbers of the blocks in the file.
-
-    Returns:
-        The function. Its result also has the input "own", the names of all parameters in the course's model.
+        heads, groups: the number of query heads, and of key and value heads.
+        half: whether the tensors are in float16.
     """
     shapes: Shapes = {"token_embd": (7, d_model), "output_norm": (d_model,)}
     names = ["embedding.weight", "norm.weight"]

@@ -1,4 +1,4 @@
-"""RMSNorm, which does not subtract a mean."""
+"""Cases and mistakes for an exercise: RMSNorm, which does not subtract a mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rotate queries and keys."""
+"""Cases and mistakes for an exercise: rotate queries and keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A feed-forward network with a gate."""
+"""Cases and mistakes for an exercise: SwiGLU, a feed-forward network with a gate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trained language model."""
+"""Cases and mistakes for an exercise: train a language model."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ def instructors_model() -> nn.Module:
 
 
 def _draw_windows(sentences: int) -> Maker:
-    """Make a function that draws windows of new text, (N, L + 1) bytes, from this number of sentences.
+    """Make a function that draws new text in windows, (N, L + 1) bytes.
 
-    The measured percentage of one model varies from text to text: its standard deviation is 0.45 with 200 sentences and
-    0.32 with 400. Between 30 and 41.5, a percentage point is worth about 4 % of a case's points.
+    ``sentences`` is the number of sentences in the text. With more of them, a
+    model's score (a percentage) depends less on the text: its standard deviation is
+    0.45 with 200 sentences and 0.32 with 400. Between scores of 30 and 41.5, one
+    percentage point earns about 4 % of a case's points.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

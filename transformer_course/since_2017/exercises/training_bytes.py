@@ -1,4 +1,4 @@
-"""The memory of a training step."""
+"""Cases and mistakes for an exercise: the memory that a training step needs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ def _draw_sizes(heads: int, groups: int, layers: tuple[int, int], large: int = 1
     """Return random sizes of a model and a batch.
 
     Args:
+        heads, groups: the number of query heads, and of key and value heads.
         layers: the least and the largest number of layers.
-        large: multiplies the sizes of the vocabulary, the vectors and the feed-forward network, and the length.
+        large: multiplies the sizes of the vocabulary, the vectors and the
+            feed-forward network, and the length.
     """
     return sizes(
         num_heads=heads, num_kv_heads=groups, num_layers=_draw_from(*layers),

@@ -26,14 +26,18 @@ Merges = Sequence[tuple[str, str]]
 
 @functools.cache
 def manual() -> tuple[str, ...]:
-    """The language reference and the standard library's docstrings, each only once."""
+    """Collect English documents: Python's language reference and long docstrings.
+
+    The docstrings are those of the standard library with at least `SHORTEST`
+    characters. No document occurs twice.
+    """
     return tuple(dict.fromkeys((*_read_topics(), *_read_docstrings())))
 
 
 def split(documents: Sequence[str]) -> tuple[str, str]:
     """Join documents into a training text and a held-out text, and return both.
 
-    One in `HELD_OUT` documents is held out, the first of them among these.
+    The first of every `HELD_OUT` documents is held out.
     """
     held_out = documents[::HELD_OUT]
     train = [text for i, text in enumerate(documents) if i % HELD_OUT]

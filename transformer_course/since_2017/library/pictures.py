@@ -55,10 +55,10 @@ def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
 
 
 def cache(without: Sequence[int], cached: Sequence[int]) -> None:
-    """Draw, in steps, the scores and keys computed per token without and with a cache.
+    """Draw, token by token, what attention computes without and with a cache.
 
     Args:
-        without, cached: for each token, how many keys the layer computed.
+        without, cached: for each token, how many keys the layer computes.
     """
     frames, captions, alts = [], {}, []
     count = len(without)
@@ -83,10 +83,12 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
 
 
 def _draw_triangle(axes: Any, count: int, n: int, new: int) -> None:
-    """Draw the scores and keys of n positions; the last ``new`` of them are computed.
+    """Draw the causal scores and the keys of n positions, and mark what is computed.
 
     Args:
         count: the positions for which the picture has room, at least n.
+        new: how many of the n positions, the last ones, are computed for this
+            token; the keys of the others are looked up in the cache.
     """
     full, pale, none = (style.sequential()(part) for part in (1.0, 0.25, 0.0))
     for i in range(count):
@@ -100,7 +102,11 @@ def _draw_triangle(axes: Any, count: int, n: int, new: int) -> None:
 
 
 def cost(lengths: Sequence[int], costs_by_name: Mapping[str, Sequence[float]]) -> None:
-    """Draw the milliseconds for the next token, by the number of tokens so far."""
+    """Draw the milliseconds for the next token, by the number of tokens so far.
+
+    ``costs_by_name`` maps two names, without and with a cache, to the milliseconds
+    for each of ``lengths``.
+    """
     figure, axes = style.subplots(height=2.6, width=6.0)
     looks = ((ORANGE, "--"), (BLUE, "-"))
     for (name, values), (colour, line) in zip(
@@ -118,7 +124,7 @@ def cost(lengths: Sequence[int], costs_by_name: Mapping[str, Sequence[float]]) -
 def reading(curves: Mapping[str, Mapping[int, float]]) -> None:
     """Draw the bits per byte of unseen text during training, for two tokenizers.
 
-    ``curves`` maps the name of each tokenizer to the bits per byte after some steps.
+    ``curves`` maps a tokenizer's name to {number of steps: bits per byte}.
     """
     figure, axes = style.subplots(height=2.6, width=6.0)
     looks = ((ORANGE, "--"), (BLUE, "-"))

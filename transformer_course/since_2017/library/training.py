@@ -53,7 +53,12 @@ def train(
 
 @torch.no_grad()
 def nats_per_token(model: nn.Module, ids: Tensor, context: int = 96) -> float:
-    """The mean loss on a text, in windows that do not overlap."""
+    """Compute the mean loss per token on a text, in windows that do not overlap.
+
+    Args:
+        ids: the text, `(n,)`; tokens after the last full window are left out.
+        context: the number of tokens in a window that the model reads.
+    """
     size = context + 1
     windows = ids[: len(ids) // size * size].view(-1, size)
     total = 0.0

@@ -111,7 +111,7 @@ def _count_entries(cache: object) -> int:
 
 
 def _contains(cache: object, keys: torch.Tensor) -> bool:
-    """Whether one tensor of a cache contains every entry of ``keys``, in any order."""
+    """Return whether one cached tensor has all entries of ``keys``, in any order."""
     return keys.numel() > 0 and any(
         bool(torch.isin(keys, entry.flatten()).all()) for entry in _list_tensors(cache)
     )

@@ -34,9 +34,10 @@ _LEARNING = f"parameters; {INITIALISATION}"
     learning=_LEARNING,
 )
 def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report a call, the initial weight and, if the case has a dtype, the accuracy.
+    """Report an ordinary call, the initial weight and, in some cases, the precision.
 
-    The accuracy shows whether rows of bfloat16 are normalised in too low a precision.
+    If the case states a dtype, the report also says whether rows of bfloat16 are
+    normalised in too low a precision.
     """
     observations = observe_call(module_class, inputs)
     weight = getattr(create_module(module_class, inputs), "weight", None)
@@ -122,7 +123,7 @@ def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
     parts={"weights": "weights"},
 )
 def grouped_attention(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report what the default probe does, or the error that incompatible sizes raise.
+    """Report an ordinary call, or the error that incompatible sizes raise.
 
     Sizes are incompatible if the number of heads of k does not divide that of q.
     """

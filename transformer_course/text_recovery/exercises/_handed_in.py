@@ -151,14 +151,18 @@ def _track_of(path: Path) -> Track:
 
 
 def _grade(hand_in: HandIn, places: Sequence[int], texts: list[str], seed: int) -> str:
-    """Refuse texts that are not those of the file's weights; describe their quality in a line of text.
+    """Check a hand-in's weights and texts, and measure what its weights decode.
+
+    All sources are decoded with the weights for this. The result is the JSON of
+    `measuring.measure`.
 
     Args:
-        places: the indices of the sentences for which ``texts`` are the student's.
-        seed: for the test of whether the weights have learnt a student's own corpus.
+        places: the indices of the sources to which the student's ``texts`` belong.
+        seed: for the test of whether the weights have learnt the student's corpus.
 
     Raises:
-        WrongAnswerError: the weights or the texts are refused.
+        WrongAnswerError: the weights come from the shipped checkpoint or have not
+            learnt the student's corpus, or the texts do not come from the weights.
     """
     assert hand_in.path is not None
     model, tokenizer = checkpoint.load(hand_in.path, encoder_decoder, Segmenter())
@@ -227,7 +231,10 @@ def _refuse_improbable(
 def _log_probability(
     model: Restorer, tokenizer: Tokenizer, sources: list[str], texts: list[str]
 ) -> float:
-    """The mean log-probability of the texts' tokens, EOS included."""
+    """Compute the mean log-probability of the texts' tokens, given their sources.
+
+    Of each text, at most the first `_TOKENS` tokens and EOS count.
+    """
     log_probabilities = []
     for source, text in zip(sources, texts, strict=True):
         ids = tokenizer.encode(source), tokenizer.encode(text)[:_TOKENS]
@@ -238,12 +245,14 @@ def _log_probability(
 
 
 def _refuse_shipped_texts(texts: list[str], own_texts: list[str], sources: list[str]) -> None:
-    """Refuse the student's texts if they come from the shipped checkpoint instead of the handed-in weights.
+    """Refuse the student's texts if they are the output of the shipped checkpoint.
 
-    Only sentences count for which the shipped checkpoint's output differs from ``own_texts``, those of the weights.
+    They should be ``own_texts``, the output of the handed-in weights. Only those
+    sentences count for which the shipped checkpoint's output differs from it.
 
     Raises:
-        WrongAnswerError: there are at least `_TELLING` of these, and all of them have the shipped checkpoint's output.
+        WrongAnswerError: at least `_TELLING` sentences count, and for all of them
+            the student's text is the shipped checkpoint's output.
     """
     rows = zip(texts, own_texts, shipped_outputs(sources), strict=True)
     matches = [text == shipped for text, ours, shipped in rows if ours != shipped]
@@ -254,7 +263,12 @@ def _refuse_shipped_texts(texts: list[str], own_texts: list[str], sources: list[
 def _refuse_shipped(
     model: Restorer, tokenizer: Tokenizer, hand_in: HandIn, own_texts: list[str]
 ) -> None:
-    """Refuse the shipped checkpoint, even if it was slightly changed or trained further."""
+    """Refuse weights made from the shipped checkpoint, even if they were altered.
+
+    Raises:
+        WrongAnswerError: the model shares most of the checkpoint's errors, or has
+            similar embeddings.
+    """
     sources, targets = (
         list(side)[:COMPARED] for side in zip(*hand_in.pairs, strict=True)
     )

@@ -47,10 +47,10 @@ def has_same_errors(wanted: list[str], texts: list[str], copied: list[str]) -> b
 
 
 def shipped_outputs(sources: list[str]) -> list[str]:
-    """The outputs of the shipped checkpoint, which are the same on all processors.
+    """Return the outputs of the shipped checkpoint, the same on all processors.
 
-    A token with a clear lead in float32 is the same everywhere. Sentences with any
-    other token, about one in 300, are decoded again in float64.
+    A token whose logit has a clear lead in float32 is the same everywhere.
+    Sentences with any other token, about one in 300, are decoded again in float64.
     """
     leads = torch.full((len(sources),), math.inf)
     texts = _restored(sources, torch.float32, leads)
@@ -102,7 +102,7 @@ def is_derived_from_shipped(model: Restorer, tokenizer: Tokenizer, sources: Sequ
 def _same_names(
     shipped_tokenizer: Tokenizer, tokenizer: Tokenizer, sources: Sequence[str]
 ) -> list[tuple[int, int]]:
-    """Pairs of ids (shipped, handed in) of symbols that both tokenizers have."""
+    """Return the ids (shipped, handed in) of each shared symbol in the sources."""
     used = dict.fromkeys(i for s in sources for i in shipped_tokenizer.encode(s))
     numbers = {symbol: i for i, symbol in enumerate(tokenizer.vocab)}
     named = ((i, numbers.get(shipped_tokenizer.vocab[i])) for i in used)
@@ -143,16 +143,21 @@ def _has_same_angles(
 
 
 def _angles(model: Restorer, ids: Tensor) -> Tensor:
-    """The cosines of all pairs of these embeddings, (n * n,)."""
+    """Compute the cosines of all pairs of the embeddings with these ids, (n * n,).
+
+    The cosine of each embedding with itself is replaced by 0.
+    """
     vectors = _directions(model, ids)
     angles = vectors @ vectors.T
     return angles.fill_diagonal_(0.0).flatten()
 
 
 def _directions(model: Restorer, ids: Tensor | None = None) -> Tensor:
-    """The centred directions of the embeddings, (n, d_model); by default, of all.
+    """Compute the directions of embeddings from their mean, (n, d_model).
 
-    All symbols have equal weight, so that a huge or NaN embedding cannot hide others.
+    ``ids`` selects the embeddings; by default, all are taken. Before the mean is
+    computed, NaN and infinity become 0 and each embedding is scaled to length 1, so
+    that none can hide the others.
     """
     weights = model.transformer.source.embedding.weight.detach()
     vectors = (weights if ids is None else weights[ids]).double()

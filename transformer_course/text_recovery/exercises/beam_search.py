@@ -1,4 +1,4 @@
-"""Beam search."""
+"""Cases and mistakes for an exercise: beam search."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ def _draw_script(
     *sizes: int, alpha: float, max_len: int, eos: float = 0.0, special_logit: float = -40.0, habit: float = 0.5,
     count: int = 8, vocab: int = 9,
 ) -> Maker:
-    """Make a function that draws the tables of the probe's `Script`.
+    """Make a function that draws the tables of the probe's model, `Script`.
 
-    There are several good paths, and EOS tends to become more probable with each position.
+    There are several good paths, and EOS tends to become more probable with each
+    position.
 
     Args:
         sizes: the beam sizes to search with.
+        alpha, max_len: options of the search: the power of the length by which
+            scores are divided, and the most tokens.
         eos: added to the logits of EOS.
         special_logit: the logits of PAD and BOS.
         habit: how much each token of a prefix changes the logits of later tokens.
@@ -62,13 +65,16 @@ def _pack_inputs(
 
 
 def _draw_offered_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
-    """Make a function that draws tables for two sentences; apart from EOS, one token per position is likely.
+    """Make a function that draws tables in which the logits of EOS are prescribed.
 
-    It has the logit 0, and the others have -200. The numbers given thus decide which finished hypothesis is the best,
-    and by how much.
+    There are two sentences. At each position, one random token has the logit 0, EOS
+    may have a given logit, and everything else has -200. Thus the given logits
+    decide which finished hypothesis is the best, and by how much.
 
     Args:
-        sentences: for each of the two sentences, maps some positions to the logit of EOS there, without its minus sign.
+        sentences: two dicts, one for each sentence; they map a position to the
+            logit of EOS there, without its minus sign.
+        alpha: the power of the length by which scores are divided.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -91,9 +97,10 @@ _EQUAL, _NEARLY_EQUAL = {1: 50.0, 2: 50.0}, {1: 50 + 164 / 2**14, 2: 50 + 82 / 2
 
 
 def _draw_for_defaults(draw: Draw) -> Inputs:
-    """Inputs for a call with default arguments, for which the beam size 0 stands.
+    """Draw inputs for a search with default arguments, marked by the beam size 0.
 
-    In one sentence, EOS is practically impossible; in another, a larger alpha would favour the later of two ends.
+    In one sentence, EOS is practically impossible; in another, a larger alpha would
+    favour the later of two ends.
     """
     inputs = _draw_script(0, alpha=1.0, max_len=60, count=5, vocab=12)(draw)
     places = inputs["places"]

@@ -1,4 +1,4 @@
-"""One step of a beam search, which keeps the k best prefixes."""
+"""Cases and mistakes for an exercise: keep the k best prefixes of a beam search."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from transformer_course.text_recovery.exercises._inputs import draw_fine_numbers
 
 
 def _draw_beam(n: int, t: int, V: int, k: int, richer: float = 0.0) -> InputSizes:
-    """State a step's inputs by their sizes: n prefixes of t tokens with scores, and log-probabilities (n, V).
+    """Return the sizes from which the build draws the inputs of a step.
 
-    ``richer`` is added to the last prefix's score.
+    The inputs are n prefixes of t tokens, their scores, log-probabilities (n, V) of
+    the next token, and k. ``richer`` is added to the last prefix's score.
     """
 
     def draw_scores(draw: Draw) -> torch.Tensor:

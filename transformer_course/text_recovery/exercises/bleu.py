@@ -1,4 +1,4 @@
-"""BLEU with one reference, without smoothing."""
+"""Cases and mistakes for an exercise: BLEU with one reference, unsmoothed."""
 
 from __future__ import annotations
 

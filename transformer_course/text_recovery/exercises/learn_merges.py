@@ -1,4 +1,4 @@
-"""Byte-pair encoding: learn the merges."""
+"""Cases and mistakes for an exercise: learn the merges of byte-pair encoding."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ def _draw_counts(draw: Draw, count: int, merges: int, below: int = 9, least: int
 
 
 def _draw_untied(draw: Draw, words: list[str], merges: int, least: int) -> Inputs:
-    """Words with counts that determine each merge without ties.
+    """Draw counts of words such that no two pairs ever tie as the next to be merged.
 
     Args:
-        merges: the largest number of merges; learning ends before the first tie.
+        merges: the largest number of merges to learn; it is reduced to those before
+            the first tie.
         least: the smallest number of merges; for fewer, counts are drawn again.
     """
     untied = 0
@@ -43,7 +44,7 @@ def _draw_untied(draw: Draw, words: list[str], merges: int, least: int) -> Input
 
 
 def _count_merges_before_tie(counts: dict[str, int], most: int) -> int:
-    """The number of merges, at most ``most``, before two pairs of symbols tie as the most frequent one."""
+    """Count the merges before two pairs tie as the most frequent, at most ``most``."""
     words = {word: list(word) for word in counts}
     for done in range(most):
         pairs: Counter[tuple[str, str]] = Counter()
@@ -119,7 +120,7 @@ _PLAIN = """
 
 
 def _edit_plain(old: str, new: str, name: str = "") -> Variant:
-    """The simple solution `_PLAIN`, which counts pairs anew after each merge, with one string replaced."""
+    """Return a mistake: the simple solution `_PLAIN` with ``new`` in place of ``old``."""
     return source(_PLAIN.replace(old, new), name=name)
 
 

@@ -1,4 +1,4 @@
-"""Merge one pair."""
+"""Cases and mistakes for an exercise: merge a pair of symbols where it occurs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The model that you hand in, on the corpus and the level that you chose."""
+"""Cases and mistakes for an exercise: the model that a student hands in.
+
+Students choose the corpus and the level of damage for which it recovers texts.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,12 @@ class HandedInModel(Measured):
         return {"recovery": str(work())}
 
     def _apart(self, work: Any, **options: object) -> object:
-        """Call a function of `_handed_in` on the files, in a process with limits."""
+        """Call a function of `_handed_in` in a separate process with limits.
+
+        The limits are needed because the student's files are untrusted. ``work`` gets
+        the files, the original sentences, the seed, the indices of the sample, and the
+        ``options``.
+        """
         task = functools.partial(
             work, self._files, self._originals, self._seed, self._places, **options
         )
@@ -94,7 +102,11 @@ def _draw_originals(draw: Draw) -> Inputs:
 
 
 def _answer_shipped_errors(draw: Draw) -> Answers:
-    """The expected answers: the errors of the shipped checkpoint, which are computed only when needed."""
+    """Return the expected answers: the errors of the shipped checkpoint ("copied").
+
+    A notebook compares them with the errors of the student's model. They are
+    computed only when needed.
+    """
     originals = json.loads(str(_draw_originals(draw)["originals"]))[: measuring.COMPARED]
     return LazyAnswers({}, copied=lambda: _list_shipped_errors(originals))
 

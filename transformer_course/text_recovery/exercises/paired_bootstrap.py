@@ -1,4 +1,4 @@
-"""Paired bootstrap resampling (Koehn 2004)."""
+"""Cases and mistakes for an exercise: paired bootstrap resampling (Koehn 2004)."""
 
 from __future__ import annotations
 

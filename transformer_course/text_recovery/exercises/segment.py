@@ -1,4 +1,4 @@
-"""Byte-pair encoding: apply the merges."""
+"""Cases and mistakes for an exercise: apply the merges of byte-pair encoding."""
 
 from __future__ import annotations
 
@@ -48,12 +48,13 @@ def _draw_competing_last(draw: Draw, characters: str) -> Inputs:
 def _draw_merges(
     draw: Draw, characters: str, merges: list[tuple[str, str]]
 ) -> tuple[list[tuple[str, str]], list[str]]:  # fmt: skip
-    """Add eight random merges, of characters and of symbols that earlier ones made, to ``merges`` in place.
+    """Add eight random merges to ``merges``, in place.
 
-    As after learning, no symbol results from two of them.
+    A merge joins two symbols: characters, or results of earlier ones of these
+    merges. As in merges that were learnt, no two have the same result.
 
     Returns:
-        all merges, and the characters with the symbols that the eight make.
+        ``merges``, and a list of the characters and the eight results.
     """
     symbols = list(characters)
     while len(symbols) < len(characters) + 8:
@@ -70,9 +71,10 @@ def _draw_words(draw: Draw, characters: str, lengths: list[int]) -> list[str]:
 
 
 def _can_be_learnt(inputs: Mapping[str, Any]) -> bool:
-    """Whether each symbol of several characters results from an earlier merge.
+    """Return whether each symbol of several characters results from an earlier merge.
 
-    When a case is made smaller, a removed merge can make later ones impossible; such inputs are not used.
+    The engine asks this of inputs that it has made smaller, because a removed merge
+    can make later ones impossible.
     """
     made = set[str]()
     for first, second in json.loads(inputs["merges"]):

@@ -25,12 +25,14 @@ class ProjectError(Exception):
 
 
 class KeptRuns:
-    """The log in a notebook's folder, and the files of its runs in the folder ``runs``.
+    """The log in a notebook's folder, and the files of its runs in ``runs``.
 
     Args:
+        folder: the notebook's folder.
         parts: unit 4's module, with its Transformer.
         segment: cuts a word into subwords; see SubwordTokenizer.
-        corpus, level: the notebook's settings; see `find_here`.
+        corpus, level: the name of the notebook's corpus, and its level of damage;
+            only runs with the same ones are used (see `find_here`).
     """
 
     def __init__(
@@ -60,7 +62,7 @@ class KeptRuns:
         return run
 
     def find_here(self, name: str) -> LoggedRun:
-        """The run with this name, on the notebook's corpus and level.
+        """Return the run with this name, if it has the notebook's corpus and level.
 
         Raises:
             ProjectError: no run has this name, or its corpus or level is different.

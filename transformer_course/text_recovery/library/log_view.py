@@ -46,7 +46,8 @@ def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
 def _seed_gap(run: LoggedRun, against: str, log: RunLog) -> float | None:
     """Return by how much BLEU varies with the seed of the run ``against``.
 
-    None if that is unknown, or if ``run`` only decodes or changes only the seed.
+    The result is None if that is unknown, or irrelevant because ``run`` only
+    decodes a trained model or changes nothing but the seed.
     """
     if run.kind == "decoding" or run.changed.keys() == {"seed"}:
         return None
@@ -129,11 +130,16 @@ def curves(
     runs: Sequence[LoggedRun], inserter: float, sentences: tuple[int, int],
     number: str = "",
 ) -> None:  # fmt: skip
-    """Show BLEU over target tokens; runs that are too short are named, not drawn.
+    """Show BLEU on dev over the target tokens seen, with one curve for each run.
+
+    The caption names the runs that are not drawn: those without a curve, those too
+    short for BLEU to be clearly above the baseline `Insertion`, and any beyond the
+    first six. If none can be drawn, a line of text is printed instead.
 
     Args:
-        inserter: BLEU of the baseline `baselines.Insertion`.
+        inserter: BLEU of this baseline, a dotted line.
         sentences: the number of dev sentences for points during and after training.
+        number: the figure's number, such as "6.5", or "".
     """
     drawable = [run for run in runs if run.curve and not run.too_short]
     left_out = [run.name for run in runs if run not in drawable]

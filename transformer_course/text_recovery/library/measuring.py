@@ -1,6 +1,6 @@
-"""Measures of a hand-in's texts: BLEU with its interval, abilities, share of points.
+"""Measures of a handed-in model's texts: BLEU, and the points for it.
 
-A notebook and the judge measure with the same functions, but on different sentences.
+A notebook and the judge use the same functions, but on different sentences.
 """
 
 from __future__ import annotations
@@ -50,9 +50,10 @@ def pairs_of(
 def marks_of(
     student_track: Track, corpus: OwnCorpus | None, pairs: Sequence[Pair]
 ) -> Marks:
-    """Return which BLEU on these pairs earns which share of the points.
+    """Return the scale: which BLEU on these pairs earns which share of the points.
 
-    For a student's corpus, this is estimated from baselines measured on the pairs.
+    For the embedded corpus, it depends only on the level. For a student's corpus,
+    it is estimated from baselines that are measured on the pairs.
     """
     if corpus is None:
         return scale.EMBEDDED[student_track.level]
@@ -65,9 +66,10 @@ def measure(
 ) -> str:  # fmt: skip
     """Measure a model's texts; return the numbers, and a sentence about them, as JSON.
 
-    The numbers are the percentage of the points ("recovery"), BLEU and its interval,
-    the baselines' BLEU, the level, the corpus's key, and the recall of each ability
-    that the targets require.
+    The numbers are the percentage of the points ("recovery"), BLEU and the ends of
+    its interval, the baselines' BLEU, the level, a number that identifies the
+    student's corpus (0 for the embedded one), and the recall of each ability that
+    the targets require, such as restoring punctuation.
 
     Args:
         texts: what the model recovered from the sources of ``pairs``.

@@ -43,10 +43,10 @@ class TokenMeter:
         return self.seen / self.tokens
 
     def __call__(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """Yield the batches before the first one that no longer fits into the budget.
+        """Yield batches until one no longer fits into the budget.
 
-        On the way, ``seen`` and ``seconds`` are updated, and ``look`` is called at
-        regular intervals; if a batch passes several of its marks, it is called once.
+        On the way, update ``seen`` and ``seconds``, and call ``look`` after equal
+        numbers of tokens, at most once per batch.
         """
         started = time.process_time()
         for source, target in batches:

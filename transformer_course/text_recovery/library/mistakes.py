@@ -13,7 +13,11 @@ Pair = tuple[str | None, str | None]
 
 
 def mistakes_of(outputs: Sequence[str], originals: Sequence[str]) -> list[int]:
-    """Count the mistakes in the outputs; list the count for each of the ``KINDS``."""
+    """Count the mistakes in a model's outputs; return one count for each of ``KINDS``.
+
+    ``originals`` are the correct texts. A mistake is a token that is wrong, missing
+    or superfluous.
+    """
     counts = Counter[str]()
     for text, original in zip(outputs, originals, strict=True):
         pairs = align(tokenize_13a(text), tokenize_13a(original))

@@ -35,9 +35,10 @@ LOOKED_AT = 200  # the number of pairs of which the fit is measured
 
 @dataclass(frozen=True)
 class OwnCorpus:
-    """A student's corpus: the distinct pairs of each part, and an identifying number.
+    """A student's corpus: the distinct (source, target) pairs of train, dev and test.
 
-    ``test`` lacks the pairs whose source or target is also in train or dev.
+    ``test`` lacks the pairs whose source or target is also in train or dev. ``key``
+    is a number that identifies the test pairs, computed from a hash.
     """
 
     name: str
@@ -100,7 +101,13 @@ def _is_text(value: object) -> bool:
 
 
 def _read_pairs(about: dict[str, Any], name: str) -> list[Pair]:
-    """The distinct pairs of a part, in their order. Raises CorpusError."""
+    """Read the distinct pairs of the part ``name`` (such as "train"), in their order.
+
+    ``about`` is the JSON object in the file.
+
+    Raises:
+        CorpusError: the part is not a list of valid pairs.
+    """
     rows = about.get(name)
     if not isinstance(rows, list):
         raise _refusal(f'"{name}" is not a list of [source, target] pairs')

@@ -15,7 +15,13 @@ from autograder.figures.style import BLUE, GREEN, ORANGE
 def cross_attention(
     weights: Tensor, reads: Sequence[str], writes: Sequence[str]
 ) -> None:
-    """Draw the attention map of the last layer, averaged over its heads, `(Lt, Ls)`."""
+    """Draw the attention map of the last layer, averaged over its heads.
+
+    Args:
+        weights: `(Lt, Ls)`.
+        reads: the Ls tokens of the source.
+        writes: the Lt tokens that the model writes, one for each row.
+    """
     figure, axes = style.subplots(height=1.2 + 0.36 * len(writes), width=5.4)
     maps.heat_map(axes, weights, writes, reads, size=7)
     axes.set(xlabel="source", ylabel="what is written next")

@@ -47,13 +47,14 @@ class Project:
     """A series of runs that share a budget of training tokens and a log.
 
     Args:
-        build: maps settings, corpus and seed to an untrained model and its tokenizer.
-        train: trains the model on the batches that it takes through the meter.
+        build: maps settings, corpus and seed to an untrained model and its
+            tokenizer.
+        train: trains the model; it must take its batches through a `TokenMeter`.
         decode: maps a model and source ids to target ids, as in `recover`.
         settings: the settings that a run may change, with their default values.
         parts: unit 4's module, with its Transformer.
         segment: cuts a word into subwords; see SubwordTokenizer.
-        level: the level of the pipeline that made the sources.
+        level: how strongly the sources are damaged, 1 to 3; see `pipeline.damage`.
         folder: the folder for the log, the hand-in and the subfolder ``runs``.
         budget: the number of target tokens for all training runs together.
     """
@@ -126,8 +127,9 @@ class Project:
 
         Args:
             of: the training run that provides the model, and the run to compare with.
-            decode: see `Project`.
-            options: changed settings; a hand-in decodes with ``beam`` and ``alpha``.
+            decode: the new way to decode: maps a model and source ids to target ids.
+            options: the settings to log, such as ``beam`` and ``alpha``, which are also
+                used to decode if this run is handed in.
 
         Raises:
             ProjectError: an argument is invalid.

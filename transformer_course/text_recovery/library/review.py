@@ -46,8 +46,9 @@ def missing(log: RunLog) -> Iterator[str]:
 def _find_unfinished(runs: Sequence[LoggedRun]) -> Iterator[str]:
     """Yield, for each comparison without a next step, the name of its first run.
 
-    Runs that change the same settings of the same run form one comparison. The one with
-    the newest run does not need a next step yet.
+    Runs that change the same settings of the same run form one comparison, for
+    which the student must record a conclusion (the "next step") with one of its
+    runs. The comparison that contains the newest run does not need it yet.
     """
     comparisons = defaultdict(list)
     for run in runs:

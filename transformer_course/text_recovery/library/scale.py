@@ -1,10 +1,10 @@
-"""The points that a BLEU score earns, interpolated linearly between given scores.
+"""The scale that turns a BLEU score into a share of the points.
 
-Except for 100, these are scores of baselines and trained models, at level 1 partly
-estimated; docs/recovery_grade.md describes how they were measured. Since grading trains
-no models, the score that earns all points is estimated for a student's corpus: about a
-fifth of the way from the inserter's BLEU to 100, as on Multi30k. See
-`marks_of_own_corpus` for an inserter that is hardly better than a rule.
+Between the scores that are given here, the share is interpolated linearly. For
+the embedded corpus, all but 100 are scores of baselines and trained models,
+which docs/recovery_grade.md describes; at level 1, they are partly estimated.
+For a student's corpus, no models are trained, so the score for all points is
+estimated from that of the baseline `Insertion`, the "inserter".
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ ESTIMATED = 0.21  # the share of the way from the inserter to 100 for all points
 
 @dataclass(frozen=True)
 class Marks:
-    """The shares of the points that BLEU scores on one kind of test sentences earn.
+    """A scale: the share of the points that each BLEU on some test sentences earns.
 
     Args:
-        copy, rule, inserter: BLEU of the three systems in `baselines`.
-        beyond: (BLEU, share of the points) in rising order, above copy and rule, which
-            earn nothing.
+        copy, rule, inserter: BLEU of the three baselines in `baselines`.
+        beyond: pairs (BLEU, share of the points) in rising order. They all lie
+            above the BLEU of copy and rule, which earn nothing.
     """
 
     copy: float
@@ -51,8 +51,10 @@ def _compute_marks(
     """Return the scale of a level: which BLEU earns which share of the points.
 
     Args:
-        copy, rule, inserter: BLEU of the three systems in `baselines`.
-        baseline, reference: BLEU of part A's baseline and of part C's reference.
+        copy, rule, inserter: BLEU of the three baselines in `baselines`.
+        baseline, reference: BLEU of two trained models of the notebook: the
+            baseline in part A, and the reference in part C, which follows its
+            recipe.
         full: BLEU of a well-chosen run, for all points; None if the level does not
             offer all points.
     """
@@ -71,7 +73,12 @@ EMBEDDED = {
 
 
 def marks_of_own_corpus(train: Sequence[Pair], test: Sequence[Pair]) -> Marks:
-    """The marks of a student's corpus, from baselines that are measured on it."""
+    """Return the scale for a student's corpus, from baselines that are measured on it.
+
+    The inserter's BLEU earns half of the points, and a BLEU about a fifth of the
+    way from there to 100 earns all. If the inserter is hardly better than copying
+    or the rule, the better of these plus 2 takes its place.
+    """
     sources, targets = zip(*test, strict=True)
     systems = (baselines.copy, baselines.rule, baselines.Insertion(train))
     copy, rule, inserter = (

@@ -1,4 +1,7 @@
-"""The track of a hand-in, stored in its file: its corpus, and how it is decoded."""
+"""The track of a handed-in model: its corpus, the level, and how it is decoded.
+
+It is stored in the notes of the model's file.
+"""
 
 from __future__ import annotations
 

@@ -48,11 +48,11 @@ def _recover(function: Callable[..., Any], sources: list[str]) -> list[str]:
 
 
 def _measure_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Measure the recovered texts of the public sentences, in the notebook's process.
+    """Measure the texts recovered from the visible case, in the notebook's process.
 
-    The model's track (its corpus, level and beam) decides what the sources are. For a
-    model on the shipped checkpoint's corpus and level, the first errors are reported
-    too, so that they can be compared with that checkpoint's.
+    The model's track (its corpus, level and beam) decides what the sources are. If
+    the corpus and level are those of the shipped checkpoint, the errors in the
+    first texts are reported too, to detect a copy of that checkpoint.
     """
     try:
         student_track, corpus = measuring.read_track()

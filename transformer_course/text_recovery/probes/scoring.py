@@ -20,9 +20,10 @@ from transformer_course.text_recovery.probes.observing import read_number, write
     calls="* afterwards",
 )
 def bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report BLEU with default tokens and with words, and the texts after the calls.
+    """Report the student's BLEU with its default tokenizer and with words as tokens.
 
-    The second call passes `str.split` to split texts at spaces.
+    The second call passes `str.split` for words. Also report the texts after the
+    calls.
     """
     hypotheses = json.loads(inputs["hypotheses"])
     references = json.loads(inputs["references"])
@@ -46,7 +47,8 @@ _INTERVAL = ("low", "high", "wins")
 def paired_bootstrap(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the interval of the difference in score, and the second system's wins.
 
-    Also report the counts and the next number of the generator after the call.
+    Also report the counts of both systems after the call, and the next number of
+    the random generator, which shows how many numbers were drawn.
     """
     first, second = inputs["first"], inputs["second"]
     rng, resamples = random.Random(int(inputs["seed"])), int(inputs["resamples"])
