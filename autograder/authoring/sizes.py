@@ -2,8 +2,10 @@
 
     case("plain", "two sentences, three heads", sizes(B=2, h=3, L=5, d_k=4), hint)
 
-draws every tensor that the exercise's stub annotates, in these sizes. The annotations
-also give its contract, and inputs in which one size is 1 or all sizes are equal.
+Such a case states only sizes, and every tensor that the exercise's stub
+annotates is drawn in these sizes. From the annotations also follow the
+exercise's contract (how its object is called, and what holds for all calls),
+and inputs in which one size is 1 or all sizes are equal.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ def complete(specification: Specification) -> Specification:
     """Fill in what a specification omits, from its signature: inputs, contract, sizes.
 
     Raises:
-        CourseError: a case states a useless size, or ``results`` has a wrong length.
+        CourseError: a case states a size that nothing uses, or ``results`` names
+            more or fewer results than the signature states.
     """
     if len(specification.targets) > 1:
         return specification
@@ -69,7 +72,7 @@ def complete(specification: Specification) -> Specification:
 
 @dataclass(frozen=True)
 class _Plan:
-    """How the object of an exercise is created and called, by its signature."""
+    """How an exercise's object is created and called, as its signature says."""
 
     specification: Specification
 
@@ -106,7 +109,7 @@ class _Plan:
         return self._make_inputs(kind.name, kind.inputs)
 
     def _refuse_unused(self, case: str, sizes: InputSizes) -> None:
-        """Refuse names of sizes(...) that nothing reads, such as a mistyped mask."""
+        """Refuse names in sizes(...) that nothing uses, such as a misspelt one."""
         options = self.signature.arguments if self.is_module else ()
         arguments = (*options, *self.signature.call.arguments)
         texts = [text for p in arguments for shape in p.shapes for text in shape]
@@ -132,16 +135,15 @@ class _Plan:
         """Make the function that draws a case's inputs; errors name the ``case``."""
         signature, call = self.signature, self._describe_call(sizes)
         options = signature.arguments if self.is_module else ()
+        parameters = {f"{MAKE}{option.name}": option for option in options}
+        parameters |= {argument.name: argument for argument in signature.call.arguments}
 
         def make_inputs(draw: Draw) -> Inputs:
             inputs: Inputs = {}
             try:
-                for parameter in options:
+                for name, parameter in parameters.items():
                     if (value := draw_value(parameter, sizes, draw)) is not None:
-                        inputs[f"{MAKE}{parameter.name}"] = value
-                for parameter in signature.call.arguments:
-                    if (value := draw_value(parameter, sizes, draw)) is not None:
-                        inputs[parameter.name] = value
+                        inputs[name] = value
             except KeyError as error:
                 raise CourseError(
                     f"{self.specification.name}, case {case}: sizes(...) lacks "
@@ -193,7 +195,12 @@ class _Plan:
     def complete_contract(
         self, contract: Contract, by_sizes: Sequence[CaseKind]
     ) -> Contract:
-        """Fill in what a contract does not state about arguments, results and ways."""
+        """Fill in what a contract does not state about arguments, results and ways.
+
+        Args:
+            by_sizes: the kinds of cases that state their inputs by sizes. If there are
+                none, the contract is returned unchanged.
+        """
         if not by_sizes:
             return contract
         call = self.signature.call
@@ -230,7 +237,11 @@ class _Plan:
         )  # fmt: skip
 
     def complete_sizes(self, special: SpecialSizes) -> SpecialSizes:
-        """Make a function that draws the special inputs that are stated as sizes."""
+        """Make a function like ``special`` that draws all its inputs.
+
+        Both take a Draw and return inputs by label. Those of ``special`` may be
+        stated as sizes only.
+        """
 
         def draw_all(draw: Draw) -> dict[str, Inputs]:
             return {
@@ -245,9 +256,14 @@ class _Plan:
     def _vary_sizes(
         self, kind: CaseKind, more: Mapping[str, Mapping[str, Any]]
     ) -> SpecialSizes | None:
-        """Make a function that draws inputs with each size 1 in turn, and equal sizes.
+        """Make a function that draws a case's inputs in unusual sizes, by label.
 
-        ``more`` are further changes by label. None if there is nothing to change.
+        Each dimension has the size 1 in turn, and then all have the same size, except
+        for those that the specification says are ``fixed``. The result is None if
+        there is nothing to change.
+
+        Args:
+            more: further changes to the sizes of ``kind``, by label.
         """
         assert isinstance(kind.inputs, InputSizes)
         fixed = self.specification.fixed.split()
@@ -308,7 +324,12 @@ def _describe_argument(parameter: Parameter, sizes: InputSizes) -> str:
 
 
 def _forms(parameter: Parameter, sizes: InputSizes) -> list[tuple[str, ...]]:
-    """List a tensor's shapes: the batch has no dimension, one, or those stated."""
+    """List the shapes of an argument or a result, each as a tuple of dimensions.
+
+    A ``*name`` in a shape stands for any number of batch dimensions. There, the
+    shape is listed with none, with one ("B"), and with as many as the case's sizes
+    state for it ("B", "B_2", ...).
+    """
     forms = list[tuple[str, ...]]()
     for shape in parameter.shapes:
         stars = [name for name in shape if name.startswith("*")]
