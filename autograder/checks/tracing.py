@@ -1,7 +1,8 @@
 """Trace a student's code: the values of its expressions, and the effects of edits.
 
-This runs in the same process as the student's code, so its report cannot be trusted: it
-consists of plain data, and the caller decides how to use them.
+From this, the `questions` extra makes questions on the student's own code.
+Tracing runs in the same process as that code, so its report cannot be trusted:
+it consists of plain data, and the caller decides how to use them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,9 +27,10 @@ from autograder.checks.watched_calls import CallWatch, Notes, WatchedCall, error
 
 NOTE = "_autograder_note"  # instrumented code calls it with a number and a value
 MARK = "autograder-trace "  # precedes the report in a cell's output
-_SECONDS = 0.5  # of CPU time for an answer's calls on one case
-_EDIT_SECONDS = 0.1  # the same for edited code, which may never end
-_IN_ALL = 0.45  # seconds of CPU time per answer, after which no further edit is tried
+# The report must not depend on how fast the machine is, so that only code which may
+# never end is stopped by a clock.
+_SECONDS = 2.0  # of CPU time for an answer's calls on one case
+_EDIT_SECONDS = 0.2  # the same for edited code
 _MOST_CASES, _MOST_CALLS = 4, 5  # cases that are reported, and calls watched in each
 _LARGE = 100.0  # larger entries are special to a case, not usual inputs
 _MOST_NOTES = 200  # per expression; one that runs more often is not reported
@@ -118,12 +119,10 @@ def report(answer: AnswerCode, noted: str, edits: Sequence[str]) -> Summary:
     Raises:
         CannotTraceError: no case leads to a call of this code that returns a value.
     """
-    started, probe = time.process_time(), find(answer.exercise)
+    probe = find(answer.exercise)
     usual, watched = _watched(answer, probe, noted)
     cases = [_describe_example(example) for example in watched]
     for code in edits:
-        if time.process_time() - started > _IN_ALL:
-            break
         outcomes: list[Summary] = []
         for example in watched:
             if outcomes and "endless" in outcomes[0]:
@@ -142,8 +141,8 @@ def _watched(
 ) -> tuple[Callable[..., Any], list[_Watched]]:
     """Watch an answer on visible cases, and choose the most informative call of each.
 
-    The best of these calls is then watched once more, to trace which last rows reach
-    its result (see `CallWatch`).
+    The best of these calls is then repeated, to find out whether the last row of
+    each argument influences its result (`WatchedCall.moved`).
 
     Returns:
         The watched function, and the chosen calls, the most informative first.
@@ -163,11 +162,8 @@ def _watched(
     exercise = load(unit, name=answer.exercise).get(answer.exercise)
     cases = exercise.cases if exercise else ()
     examples, was_called = list[_Watched](), False
-    started = time.process_time()
     plain_cases = [case for case in cases if _is_plain(case)]
     for case in plain_cases[: 2 * _MOST_CASES]:
-        if examples and time.process_time() - started > _IN_ALL / 2:
-            break
         watch = CallWatch(answer.method, _MOST_CALLS, False, _SECONDS, notes=notes)
         calls = watch.of(probe, target, case.inputs)
         was_called = was_called or bool(calls)
@@ -247,13 +243,14 @@ def _edited(
         usual: the original function, which runs in all earlier calls of the case.
         code: the edited code.
         before: the same call of the original code.
-        trace_last_rows: whether to trace which last rows reach the result; see
-            `CallWatch`.
+        trace_last_rows: whether to find out which arguments' last rows influence
+            the result (`WatchedCall.moved`).
 
     Returns:
-        The new ``result``, its ``moved`` (see `WatchedCall`), and the `difference` from
-        the old result; or only ``raised``, an error; or ``near`` if the results cannot
-        be compared, and ``endless`` if this is because the code takes too long.
+        Plain data: the new ``result``, ``moved``, and the `difference` from the old
+        result. If the code raises an error, only this, as ``raised``. If the
+        results cannot be compared, ``near``, and ``endless`` if the code takes too
+        long.
     """
     most = before.number + 1
     results = []

@@ -35,7 +35,7 @@ _WORTH = {
 }  # fmt: skip
 _ALL = OPERATORS | SLIPS
 _SIMPLE = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return | ast.Expr
-MOST = 64  # edits that are tried on one answer
+MOST = 40  # edits that are tried on one answer
 _EACH_LINE = 12  # edits of one line
 
 
@@ -138,7 +138,10 @@ def _is_simple_branch(node: ast.AST) -> TypeGuard[ast.If]:
 
 
 def _select_drafts(drafts: dict[int, list[_Draft]]) -> list[_Draft]:
-    """Order drafts: the best of each line, then the second best of each, and so on."""
+    """Select up to `MOST` drafts: the best of each line, then the second best, etc.
+
+    The keys of ``drafts`` are the lines of the source.
+    """
     lines = [
         sorted(line_drafts, key=lambda e: -e.worth)[:_EACH_LINE]
         for line_drafts in drafts.values()
@@ -153,7 +156,7 @@ def _select_drafts(drafts: dict[int, list[_Draft]]) -> list[_Draft]:
 def _write_edit(listing: CodeListing, tree: ast.Module, draft: _Draft) -> ProposedEdit:
     """Complete a draft with the code of the whole answer after the change.
 
-    ``tree`` is that of the answer; it is changed for this, and restored.
+    For this, the answer's syntax tree, ``tree``, is changed and then restored.
     """
     change, old = draft.change, draft.old
     replace_node(*draft.place, change.replacement)
@@ -235,7 +238,12 @@ _OWN = {"another name", "forget to add", "remove a call"}
 
 
 def _without_call(node: ast.AST) -> Iterator[ast.AST]:
-    """Replace ``x.f(...)``, ``torch.f(x)`` and ``self.f(x)`` by x."""
+    """Yield the operand that may replace a call: x for ``x.f()``, ``torch.f(x)``, etc.
+
+    There is none for calls that `is_plumbing` excludes. Nor is there one for a
+    function like ``torch.f`` if its first argument is a constant, or if a further
+    argument might replace the call as well.
+    """
     if not isinstance(node, ast.Call) or is_plumbing(node):
         return
     of_library = isinstance(node.func, ast.Name) or (
