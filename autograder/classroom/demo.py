@@ -17,6 +17,7 @@ from autograder.course import ROOT, Unit, child, manifest
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.course.printable import format_count
+from autograder.root import CONTENT, ENGINE
 
 
 def default_units() -> list[Unit]:
@@ -75,13 +76,13 @@ def run(units: Sequence[Unit], root: Path) -> None:
 
 
 def _digest() -> str:
-    """Return a digest of the Python files in ``autograder`` and ``notebooks``.
+    """Return a digest of the Python files of the engine, the course and its notebooks.
 
     If it has changed since the last run, the demonstration's steps are repeated.
     """
     code = hashlib.sha256()
-    for folder in ("autograder", "notebooks"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
+    for folder in (ENGINE, CONTENT, ROOT / "notebooks"):
+        for path in sorted(folder.rglob("*.py")):
             code.update(path.read_bytes())
     return code.hexdigest()
 

@@ -30,6 +30,13 @@ def test_a_release_of_an_older_version_is_made_again(tmp_path, monkeypatch):
     assert steps[0] == ("generate_assignment", unit.label, "--force")
 
 
+def test_a_changed_exercise_makes_the_demonstration_stale(tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "CONTENT", tmp_path)
+    before = demo._digest()
+    (tmp_path / "exercise.py").write_text("CASES = []\n")
+    assert demo._digest() != before
+
+
 def test_a_failing_step_says_which_and_where_to_look(tmp_path, monkeypatch):
     failed = subprocess.CompletedProcess((), 1)
     monkeypatch.setattr(demo.child, "nbgrader", lambda *_, **__: failed)
