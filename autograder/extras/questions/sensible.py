@@ -40,7 +40,7 @@ def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
     if any(_is_silly(e) and ast.unparse(e) not in old_texts for e in expressions):
         return False
     target = ast.unparse(new.targets[0]) if isinstance(new, ast.Assign) else ""
-    if target and text in f"{target} = {target}":
+    if target and text == f"{target} = {target}":
         return False
     if _options(old) - _options(new) and _calls(old) == _calls(new):
         return False

@@ -1,5 +1,6 @@
 """What questions leave out: what a teacher would call trivia, or unclear."""
 
+import ast
 import random
 
 import pytest
@@ -16,6 +17,7 @@ from autograder.extras.questions.observations import (
     Seen,
 )
 from autograder.extras.questions.question import chosen
+from autograder.extras.questions.sensible import is_sensible
 from autograder.extras.questions.statements import of_value, positions
 from tests.extras.questions.questioned import SOFTMAX, Questioned, ask, choice
 
@@ -46,6 +48,14 @@ def test_nobody_is_asked_about_a_change_that_nobody_would_make(code, silly):
     assert instructions and not any(
         silly in instruction for instruction in instructions
     )
+
+
+@pytest.mark.parametrize("right, is_asked", [("masks", False), ("mask", True)])
+def test_a_name_assigned_to_itself_is_silly_but_not_one_that_begins_alike(
+    right, is_asked
+):
+    old, new = (ast.parse(f"masks = {v}").body[0] for v in ("masks & mask", right))
+    assert is_sensible(old, new, ast.unparse(new)) is is_asked
 
 
 def test_a_branch_is_forgotten_as_a_whole():
