@@ -16,7 +16,7 @@ from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Classbook, Item, Student
 from autograder.classroom.ungraded import ungraded
 from autograder.course import is_called, sheet
-from autograder.course.errors import CourseError, UsageError
+from autograder.course.errors import CourseError, UsageError, list_matches
 from autograder.grading.gradebook import extensions
 from autograder.grading.gradebook.late_days import LateBudget, late_days
 
@@ -223,7 +223,7 @@ def parse_weights(texts: Iterable[str], units: Sequence[str]) -> dict[str, float
     """Map units to weights, given texts like "06=3" that name a unit and its weight.
 
     Raises:
-        UsageError: a weight cannot be read, or names no unit.
+        UsageError: a weight cannot be read, or names no unit, or several.
     """
     weights = {}
     for text in texts:
@@ -235,5 +235,7 @@ def parse_weights(texts: Iterable[str], units: Sequence[str]) -> dict[str, float
             weight = math.nan
         if not (matches and math.isfinite(weight)):
             raise UsageError(f'"{text}" is not a weight; write one like 06=3')
+        if len(matches) > 1:
+            raise UsageError(list_matches(name, matches))
         weights[matches[0]] = weight
     return weights

@@ -114,6 +114,11 @@ def test_a_weight_that_cannot_be_read_is_said(text):
         progress.parse_weights([text], ["01_a", "06_b"])
 
 
+def test_a_weight_whose_name_fits_several_units_is_refused():
+    with pytest.raises(CourseError, match='"a" may be 01_a or 02_a'):
+        progress.parse_weights(["a=3"], ["01_a", "02_a"])
+
+
 def test_a_page_and_a_table_are_made_of_a_graded_course(graded, capsys):
     option = ["--course", str(graded)]
     assert cli.main(["report", "--all", "--weight", "numbers=2", *option]) == 0
