@@ -329,6 +329,8 @@ def test_a_term_is_compared_with_what_the_last_one_wrote(tmp_path):
     apart = class_of(*(submission(f"s{n}", n / 3, n / 2) for n in range(12)))
     table = tmp_path / "a.csv"
     table.write_text(report.as_csv(report.overview(apart, named=False)))
+    columns = zip(*csv.reader(table.read_text().splitlines()), strict=True)
+    assert all(any(values) for _, *values in columns)
     alike = class_of(
         *(submission(f"s{n}", (n % 2) / 4, (n // 2) / 2) for n in range(12))
     )

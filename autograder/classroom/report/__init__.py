@@ -61,14 +61,13 @@ def _student_table(overview: Overview) -> Iterator[list[object]]:
 def _exercise_table(overview: Overview) -> Iterator[list[object]]:
     """Yield the head and the rows of the CSV table with a row for each exercise."""
     yield [
-        "exercise", "title", "max_points", "mean_share", "all_points", "some", "none",
-        "waiting", "discrimination", "remark", "decided_inside",
+        "exercise", "title", "max_points", "mean_share", "waiting",
+        "discrimination", "remark", "decided_inside",
     ]  # fmt: skip
     for row in overview.exercises:
         yield [
             row.name, title(overview.unit, row.name), row.max_points, row.mean,
-            row.full, row.part, row.none, row.waiting, row.index, row.remark,
-            row.decided_inside,
+            row.waiting, row.index, row.remark, row.decided_inside,
         ]  # fmt: skip
 
 
