@@ -11,7 +11,7 @@ from autograder.checks.boxes import BLUE, DARK_ORANGE, boxed
 from autograder.checks.console import showable
 from autograder.checks.language import _, translatable
 from autograder.checks.rows import inline
-from autograder.checks.scorecard import SIGNS, ExerciseScore, Scorecard
+from autograder.checks.scorecard import ExerciseScore, Scorecard
 
 # How a field is filled and framed: states differ by more than their colour.
 _LOOKS = {
@@ -50,7 +50,7 @@ class CourseOverview:
         most = max((len(unit.rows) for unit in self.units), default=0)
         lines = [
             f"{unit.title:<{width}}  "
-            f"{''.join(SIGNS[row.passed] for row in unit.rows):<{most}}  {unit.points}"
+            f"{''.join(row.sign for row in unit.rows):<{most}}  {unit.points}"
             for unit in self.units
         ]
         return showable("\n".join(lines))
@@ -88,7 +88,7 @@ def _field(row: ExerciseScore) -> str:
     description = f"{row.number} {_(row.title)}: {points}"
     if row.remark:
         description += f", {_(row.remark)}"
-    number = row.number.partition(".")[2] or SIGNS[row.passed]
+    number = row.number.partition(".")[2] or row.sign
     return _square(_LOOKS[row.passed], number, html.escape(description, quote=True))
 
 

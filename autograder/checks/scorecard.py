@@ -17,8 +17,6 @@ from autograder.checks.progress import ProgressFileError, StoredVerdict
 from autograder.checks.rows import results
 from autograder.checks.words import PROGRESS, sign
 
-SIGNS = {True: "✓", False: "✗", None: "·"}  # passed, failed, open
-
 
 @dataclass(frozen=True)
 class ExerciseScore:
@@ -51,7 +49,7 @@ class ExerciseScore:
     def sign(self) -> str:
         """A tick, a cross, half a disc for partial credit, or a dot for no verdict."""
         if self.passed is None:
-            return SIGNS[None]
+            return "·"
         return sign(self.passed, self.is_partial)
 
 

@@ -4,6 +4,8 @@ import pytest
 
 from autograder.checks.check import Check
 from autograder.checks.contents import units
+from autograder.checks.overview import CourseOverview, UnitScore
+from autograder.checks.scorecard import ExerciseScore
 from autograder.checks.words import LEFT_OUT
 from transformer_course.solutions import attention
 
@@ -20,6 +22,13 @@ def test_each_unit_has_a_row_with_a_field_for_each_exercise(capsys):
     html = overview._repr_html_()
     assert html.count("title=") == sum(len(unit.rows) for unit in overview.units)
     assert 'title="2.1 One attention by hand: 10 of 10 points"' in html
+
+
+def test_partial_credit_has_the_same_sign_as_in_a_unit_s_summary():
+    row = ExerciseScore("BLEU", 2.0, 4.0, passed=False, is_partial=True)
+    overview = CourseOverview((UnitScore("Text", (row,)),))
+    assert f"  {row.sign}  " in repr(overview) and row.sign not in "✓✗·"
+    assert f">{row.sign}<" in overview._repr_html_()
 
 
 def test_grading_leaves_it_out(monkeypatch, capsys):
