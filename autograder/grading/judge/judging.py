@@ -162,10 +162,12 @@ def _verdicts(
         images = draw_pictures(displayed) if draws else {}
         results = displayed.results if with_evidence else ()
         final = render_verdict(displayed, submission, images)
-        if displayed.mistake and displayed.mistake == sandbox.late:
+        # A limit that only the search for the smallest case exceeded does not count.
+        is_late = bool(sandbox.late) and displayed.mistake == sandbox.late
+        if is_late:
             final = replace(final, verdict=replace(final.verdict, ended=sandbox.ended))
         final = replace(final, evidence=tuple(map(evidence_of, results)))
-        is_final = displayed.passed or displayed.note or sandbox.late
+        is_final = displayed.passed or displayed.note or is_late
         continues = sandbox.heard and not is_final
     except Exception as error:  # a fault of ours, whatever the sandbox answered
         log.debug("not judged", exc_info=error)

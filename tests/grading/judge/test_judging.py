@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from autograder.checks import references
-from autograder.checks.exercise import Case
+from autograder.checks.exercise import Case, CheckResult, Mistake
 from autograder.checks.panel import as_text
 from autograder.grading.judge import judging, preparing, questioning
 from tests.grading.sandbox_and_judge import NAME, judged
@@ -63,6 +63,17 @@ def test_a_sandbox_that_is_lost_over_small_inputs_loses_nothing_else(
     verdict = judged(sandbox(lambda: lambda x: x.softmax(-1) / 2), seconds=1.0)
     assert verdict.smallest is None and verdict.points == before.points
     assert verdict.mistake == before.mistake
+
+
+def test_a_mistake_is_named_though_small_inputs_took_too_long(monkeypatch):
+    unnamed = CheckResult(NAME, "", 0.0, 10.0)
+    client = SimpleNamespace(late=Mistake("late", "", ""), heard=True)
+    monkeypatch.setattr(judging, "decide", lambda check, sandbox: unnamed)
+    named = replace(unnamed, mistake=Mistake("halved", "", ""), sure=True)
+    monkeypatch.setattr(judging, "name_mistake", lambda *_: named)
+    check, names = preparing.prepare_check(NAME, "abc"), {"exercise": NAME}
+    verdicts = judging._verdicts(check, client, {**names, "submission": "me"}, False)
+    assert [final.verdict.mistake for final, _ in verdicts] == ["", "halved"]
 
 
 def test_nothing_is_drawn_for_a_stub(sandbox, monkeypatch):
