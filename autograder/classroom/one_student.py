@@ -82,5 +82,11 @@ def describe_results(book: Classbook, submission: Submission) -> Iterator[str]:
         if failed:
             surplus = f" and {len(failed) - 3} more" * (len(failed) > 3)
             yield f"      failed: {'; '.join(failed[:3])}{surplus}"
+    yield from describe_grading(submission)
+
+
+def describe_grading(submission: Submission) -> Iterator[str]:
+    """Yield when, with what and in which isolation each notebook was graded."""
+    level = f"sandbox {submission.level}" if submission.level else "no code ran"
     for provenance in submission.provenance:
-        yield f"graded {describe(provenance)}, sandbox {submission.level or 'none'}"
+        yield f"graded {describe(provenance)}, {level}"

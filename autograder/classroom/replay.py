@@ -144,8 +144,7 @@ def describe_verdict(explanation: Explanation) -> Iterator[str]:
     yield f"{student}, {explanation.title}: {explanation.score}"
     if explanation.mark.comment:
         yield f"comment: {printable(explanation.mark.comment)}"
-    for provenance in explanation.provenance:
-        yield f"graded {provenance}, sandbox {explanation.submission.level}"
+    yield from one_student.describe_grading(explanation.submission)
     yield explanation.comparison
     yield from explanation.reasons
     for name, (earned, most) in explanation.aspects.items():

@@ -9,8 +9,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder import cli
-from autograder.classroom import gradebook, requests
-from autograder.classroom.classbook import Student
+from autograder.classroom import gradebook, one_student, requests
+from autograder.classroom.classbook import Student, Submission
 from autograder.grading.gradebook import hand_log
 from tests import tiny_course as tiny
 from tests.classroom.conftest import WHOLE
@@ -30,6 +30,15 @@ def test_each_exercise_has_a_line_with_its_points(graded, capsys):
     assert "numbers-double 0 of 2" in lines and "numbers-triple 4 of 4" in lines
     assert "numbers-why - of 4" in lines
     assert "waiting for a person: 1 written answer" in lines
+
+
+@pytest.mark.parametrize(
+    "level, words",
+    [("", "no code ran"), ("none", "sandbox none"), ("bwrap", "sandbox bwrap")],
+)
+def test_a_sandbox_without_isolation_differs_from_code_that_never_ran(level, words):
+    work = Submission(Student("ada"), {}, level=level, provenance=({"time": "today"},))
+    assert [*one_student.describe_grading(work)] == [f"graded today, {words}"]
 
 
 def test_a_name_is_enough_where_only_one_has_it(graded, capsys):
