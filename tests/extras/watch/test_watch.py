@@ -104,6 +104,19 @@ def test_one_whose_feedback_fails_keeps_nobody_waiting(watched, world, tmp_path)
     assert list(watched.round()) == ["ada"], "bob has his"
 
 
+def test_a_failure_to_collect_is_said_though_grading_fails_too(
+    watched, world, tmp_path, monkeypatch
+):
+    def fail(*waiting):
+        raise CourseError("no grade" if waiting else "no exchange")
+
+    hand_in(tmp_path, "ada", "1")
+    monkeypatch.setattr(world, "collect", fail)
+    monkeypatch.setattr(world, "grade", fail)
+    with pytest.raises(CourseError, match="no exchange; no grade"):
+        list(watched.round())
+
+
 def test_who_cannot_be_graded_is_tried_no_more_often_than_others(
     watched, world, tmp_path, clock
 ):
