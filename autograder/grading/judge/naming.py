@@ -72,7 +72,8 @@ def _diagnose(
         likely = [variant for variant in fitting if variant not in confined]
         results = _with_answers(exercise, result, task, likely)
         mistake, sure = diagnose(exercise, results)
-        return replace(result, mistake=mistake, sure=sure)
+        untried = mistake and confined.intersection(mistake.variants)
+        return replace(result, mistake=mistake, sure=sure and not untried)
     mistake = result.mistake  # by the visible cases
     if mistake is None or not result.sure or mistake.name not in exercise.mistakes:
         return result

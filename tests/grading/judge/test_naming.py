@@ -97,6 +97,23 @@ def test_a_student_s_program_is_never_executed_in_the_judge():
     assert verdict.mistake == result.mistake and not verdict.sure
 
 
+def test_a_student_s_program_is_not_sure_if_only_hidden_cases_fail():
+    """It gives the right answers to the visible ones, so none contradicts it."""
+    exercise, task = references.load("attention")[NAME], specification(NAME)
+    mutant = replace(task.mutants[0], variants=[student_program("raise SystemExit")])
+    mistake, case = exercise.mistakes[mutant.name], exercise.cases[0]
+    right = answers_of(attention.stable_softmax, case)
+    shown = replace(case, mistakes=dict.fromkeys(mistake.variants, right))
+    exercise = replace(exercise, cases=(shown,), mistakes={mistake.name: mistake})
+    result = judge(
+        exercise,
+        [shown, replace(case, mistakes={}, hidden=True)],
+        lambda case: answers_of(undivided, case) if case.hidden else right,
+    )
+    verdict = naming.name_mistake(exercise, replace(task, mutants=[mutant]), result)
+    assert verdict.mistake == mistake and not verdict.sure
+
+
 def answers_of(answer, case):
     return observe(find(NAME), answer, case.inputs)
 
