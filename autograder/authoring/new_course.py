@@ -9,6 +9,7 @@ the commit from which the course was copied.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shutil
@@ -25,7 +26,6 @@ from autograder.root import PACKAGE
 _EXAMPLES = ("tests/", "benchmarks/")  # whose files may name any unit
 _LEFT_OUT = "tests/left_out.txt"
 _REASONS = f"{PACKAGE}/authoring/survivors.json"
-_IMPORTED = re.compile(r"^(?:from|import) ([\w.]+)(?: import (.+))?$", re.MULTILINE)
 
 
 def create(chosen: Iterable[Unit], root: Path, folder: Path) -> list[str]:
@@ -132,7 +132,7 @@ def is_named(unit: str, text: str) -> bool:
     """
     if "_" in unit:
         return unit in text
-    code = rf"""[/."'_]{unit}(?![a-z])|import [^\n]*\b{unit}\b"""
+    code = rf"""[/."'_]{unit}(?![a-z])|import (\([^)]*|[^\n]*)\b{unit}\b"""
     return re.search(code, text) is not None
 
 
@@ -158,11 +158,12 @@ def find_affected(
         for name, text in texts.items()
         if any(is_named(unit, text) for unit in dropped)
     }
+    imports = {name: _imports(text) for name, text in texts.items()}
     while importing := {
         name
-        for name, text in texts.items()
+        for name in texts
         if name not in affected
-        if _imports(text) & {_module(file) for file in affected}
+        if imports[name] & {_module(file) for file in affected}
         or f"{name.rpartition('/')[0]}/conftest.py" in affected
     }:
         affected |= importing
@@ -175,14 +176,17 @@ def _module(name: str) -> str:
 
 
 def _imports(text: str) -> set[str]:
-    """Find the names of modules in the unindented import lines of a text.
+    """Find the names of modules in the unindented imports of a Python file.
 
     For ``from a import b``, both "a" and "a.b" are included, as b may be a module.
     """
-    modules = set()
-    for module, inner in _IMPORTED.findall(text):
-        modules.add(module)
-        modules |= {f"{module}.{name}" for name in re.findall(r"\w+", inner)}
+    modules = set[str]()
+    for node in ast.parse(text).body:
+        match node:
+            case ast.Import(names):
+                modules |= {alias.name for alias in names}
+            case ast.ImportFrom(str(module), names):
+                modules |= {module, *(f"{module}.{alias.name}" for alias in names)}
     return modules
 
 

@@ -101,6 +101,7 @@ def test_nothing_is_overwritten(tmp_path):
         ("given.code('newer')", True),
         ("transformer_course/newer/library", True),
         ("from transformer_course.solutions import attention, newer", True),
+        ("from transformer_course.solutions import (\n    newer,\n)", True),
         ("notebooks/10_newer.py", True),
         ("They do not touch a newer PyTorch.", False),
         ("'newer_one'", True),  # rather one example too few
@@ -116,10 +117,12 @@ def test_what_imports_a_left_out_example_is_left_out(tmp_path):
         "tests/helper.py": "UNIT = 'since_2017'\n",
         "tests/test_one.py": "from tests import helper\n",
         "tests/test_two.py": "from tests.test_one import it\n",
-        "tests/test_three.py": "import json\n",
+        "tests/test_three.py": "from tests import (\n    helper,\n)\n",
+        "tests/test_four.py": "import json, tests.test_three as three\n",
+        "tests/test_five.py": "import json\n",
     }
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     affected = new_course.find_affected(tmp_path, texts, ["since_2017"])
-    assert affected == set(texts) - {"tests/test_three.py"}
+    assert affected == set(texts) - {"tests/test_five.py"}
