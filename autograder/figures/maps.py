@@ -69,7 +69,8 @@ _MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "clip_on": False}
 
 def _table(matrix: Any) -> Any:
     """Convert a tensor to a NumPy array; other matrices are returned as they are."""
-    return matrix.detach().float().numpy() if hasattr(matrix, "detach") else matrix
+    is_tensor = hasattr(matrix, "detach")
+    return matrix.detach().cpu().float().numpy() if is_tensor else matrix
 
 
 def _frame(axes: Any, shape: tuple[int, ...], title: str) -> None:

@@ -29,6 +29,21 @@ def test_few_cells_have_their_values_in_them(axes):
     assert texts(axes) == [".86", ".14", "0", "0", ".50", ".50"]
 
 
+class OnGpu(torch.Tensor):
+    """A tensor that acts like one on a GPU, as most test machines have none."""
+
+    def cpu(self) -> torch.Tensor:
+        return self.as_subclass(torch.Tensor)
+
+    def numpy(self) -> None:
+        raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+
+def test_a_tensor_on_a_gpu_is_drawn(axes):
+    maps.heat_map(axes, WEIGHTS.as_subclass(OnGpu))
+    assert texts(axes) == [".86", ".14", "0", "0", ".50", ".50"]
+
+
 def test_many_cells_have_none(axes):
     maps.heat_map(axes, torch.rand(11, 10))
     assert texts(axes) == []
