@@ -49,7 +49,7 @@ def make_files(
     """Make all files that are built from a unit's notebook, and check the unit.
 
     Only the module of the solutions is written, since the other files are made by
-    running it; if the build is refused, the old module is put back.
+    running it; if the build fails, the old module is put back.
 
     Args:
         given_names: the exercises whose solutions students get (edition.py); None:
@@ -70,7 +70,7 @@ def make_files(
     edition_cells = edition.apply(unit, cells, given_names)
     source = notebook.to_source(unit, edition_cells)
     module, code = _solutions(unit, cells)
-    old = module.read_bytes() if module.is_file() else b""
+    old = module.read_bytes() if module.is_file() else None
     write(module, code)
     files: dict[Path, str | bytes] = {module: code, unit.source: source}
     try:
@@ -78,9 +78,12 @@ def make_files(
             _reload_refused(unit, cells)
             files, reason = _build_checked(unit, edition_cells, files, last or Build())
         faults.refuse()
-    except CourseError:
-        write(module, old)
-        _reload(unit)
+    except BaseException:  # also if a person interrupts the build
+        if old is None:
+            module.unlink()
+        else:
+            write(module, old)
+            _reload(unit)
         raise
     return files, reason
 

@@ -9,6 +9,7 @@ import torch
 from autograder.authoring import (
     cases,
     catalogue,
+    course,
     last_build,
     notebook,
     redrawing,
@@ -203,6 +204,25 @@ def test_a_name_that_solutions_do_not_see_is_refused_with_its_line(monkeypatch):
         make_files(unit)
     place = cells[index].locate(text.index("LIMIT"))
     assert f"{place}: NameError: name 'missing_import'" in str(refusal.value)
+
+
+@pytest.mark.parametrize("before", [None, "OLD = 1"])
+@pytest.mark.parametrize("error", [CourseError, KeyboardInterrupt])
+def test_a_build_that_fails_leaves_the_solutions_as_they_were(
+    tmp_path, monkeypatch, before, error
+):
+    def stop(*arguments):
+        raise error("broken")
+
+    module = tmp_path / "numbers.py"
+    if before:
+        module.write_text(before)
+    monkeypatch.setattr(course, "_solutions", lambda *_: (module, "NEW = 1"))
+    monkeypatch.setattr(course, "_reload_refused", stop)
+    monkeypatch.setattr(course, "_reload", lambda unit: None)
+    with pytest.raises(error):
+        make_files(units()[0])
+    assert (module.read_text() if module.is_file() else None) == before
 
 
 def refuse_exercise(*arguments):
