@@ -30,11 +30,12 @@ class PatientSession(requests.Session):
 
     def request(self, method: Any, url: Any, *arguments: Any, **keywords: Any) -> Any:
         keywords.setdefault("timeout", _TIMEOUT)
-        for pause in _PAUSES:
+        for pause in (*_PAUSES, None):
             response = super().request(method, url, *arguments, **keywords)
             if not _is_busy(response):
                 return response
-            self.wait(_requested_pause(response, pause))
+            if pause is not None:
+                self.wait(_requested_pause(response, pause))
         raise CourseError(f"{host(url)} is too busy; wait a while, and {_CONTINUE}")
 
     def wait(self, seconds: float) -> None:

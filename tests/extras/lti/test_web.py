@@ -12,11 +12,12 @@ from tests.extras.lti.server import LmsServer, Reply
 
 
 class Busy(LmsServer):
-    """A server that is busy once."""
+    """A server that is busy once, or a given number of ``times``."""
 
-    def __init__(self, status: int = 429, **headers: str) -> None:
+    def __init__(self, status: int = 429, times: int = 1, **headers: str) -> None:
         super().__init__()
-        self.replies = [Reply(200, "done"), Reply(status, "busy", **headers)]
+        busy = Reply(status, "busy", **headers)
+        self.replies = [Reply(200, "done"), *[busy] * times]
 
     def answer(self, request):
         return self.replies.pop()
@@ -43,6 +44,14 @@ def test_an_hour_is_not_waited_for(pauses):
     ):
         web.PatientSession().get(server.url)
     assert pauses == []
+
+
+def test_after_the_last_pause_the_server_is_asked_once_more(pauses):
+    with Busy(times=6) as server:
+        assert web.PatientSession().get(server.url).text == "done"
+    with Busy(times=7) as server, pytest.raises(CourseError, match="is too busy"):
+        web.PatientSession().get(server.url)
+    assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0] * 2
 
 
 def test_another_403_is_an_answer(pauses):
