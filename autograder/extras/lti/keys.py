@@ -39,11 +39,10 @@ def read(root: Path) -> tuple[str, str]:
     path = root / FILE
     try:
         private = read_private(path)
+        public: bytes = _jwk().JWK.from_pem(private.encode()).export_to_pem()
     except FileNotFoundError:
         raise CourseError(f"there is no {path} yet; run: autograder lti-key") from None
-    try:
-        public: bytes = _jwk().JWK.from_pem(private.encode()).export_to_pem()
-    except ValueError:
+    except ValueError:  # also from text that is not UTF-8
         raise CourseError(f"{path} is damaged; restore it from a backup") from None
     return private, public.decode()
 

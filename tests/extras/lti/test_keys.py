@@ -37,6 +37,7 @@ def test_a_missing_or_damaged_key_is_one_line(tmp_path):
     with pytest.raises(CourseError, match="run: autograder lti-key"):
         keys.read(tmp_path)
     keys.create(tmp_path)
-    (tmp_path / keys.FILE).write_text("gone")
-    with pytest.raises(CourseError, match="is damaged"):
-        keys.read(tmp_path)
+    for damaged in (b"gone", b"\xff\xfe"):
+        (tmp_path / keys.FILE).write_bytes(damaged)
+        with pytest.raises(CourseError, match="is damaged"):
+            keys.read(tmp_path)
