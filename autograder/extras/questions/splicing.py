@@ -66,11 +66,12 @@ def line_of(
     meaning = _read(in_a_line(replacement))
     for middle in _spellings(part):
         line = lines[number][:start] + middle.encode() + lines[number][end:]
+        line = line.split(b"  #")[0]  # at a comment, or the meaning differs below
         new_lines = [*lines[:number], line, *lines[number + 1 :]]
         end_of_statement = (statement.end_lineno or 0, 10**6)
         text = _between(new_lines, _start(statement), end_of_statement)
         if meaning and _read(text) == meaning:
-            return line.decode().split("  #")[0].strip()
+            return line.decode().strip()
     return ""
 
 

@@ -74,6 +74,16 @@ def test_a_change_is_written_in_the_student_s_numbers_and_in_one_of_the_lines():
     assert "change line 3 to `x.sum(dim=-2) + 2`" in instructions
 
 
+@pytest.mark.parametrize(
+    "line, changed", [("x - y, 1  # 1", "x + y, 1"), ('x - y, "  # 1"', "")]
+)
+def test_a_line_is_cut_at_a_comment_but_not_inside_a_text(line, changed):
+    code = f"def f(x, y):\n    return g(\n        {line}\n    )"
+    instructions = _instructions_of(code)
+    assert bool(changed) is (f"change line 3 to `{changed}`" in instructions)
+    assert all(text.count('"') % 2 == 0 for text in instructions)
+
+
 def test_another_way_to_write_the_same_is_noquestion():
     code = "def f(q, k):\n    p = q.transpose(1, 2) * 2\n    return p.contiguous()"
     ideas = {
