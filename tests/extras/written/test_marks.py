@@ -60,15 +60,21 @@ def test_a_student_who_stands_there_twice_leaves_everything_as_it_was(
 
 
 def test_ticked_items_of_the_rubric_add_up(graded, question_table, monkeypatch):
-    items = (("both results", 2.0), ("which is noticed", 1.0), ("a remedy", 1.0))
+    items = (
+        ("both results", 2.0), ("which is noticed", 1.0), ("a remedy", 1.0),
+        ("a proof", 2.0),
+    )  # fmt: skip
     rubric = written.EssayPrompt(NAME, "Why", 4.0, items)
     for module in (written, marks):
         monkeypatch.setattr(module, "questions", lambda *_: [rubric])
     written.write_list(UNIT, graded, question_table.parent)
-    first, _, last = rubric.columns
-    fill(question_table, WHOLE, **{first: "x", last: "x"})
+    first, _, third, _ = rubric.columns
+    fill(question_table, WHOLE, **{first: "x", third: "x"})
     assert marks.take_list(UNIT, graded, question_table) == 1
     assert score(graded, WHOLE) == 3
+    fill(question_table, WHOLE, **dict.fromkeys(rubric.columns, "x"))
+    with pytest.raises(CourseError, match="sum of the ticked items, 6, for"):
+        marks.take_list(UNIT, graded, question_table)
 
 
 def test_a_comment_comes_back_as_it_was_written(graded, question_table):
