@@ -123,8 +123,7 @@ def take_sentences(unit: str, root: Path, path: Path) -> int:
         path: the table from `write_list`, filled in.
 
     Returns:
-        The number of wrong answers in these groups, at most one per student and
-        exercise.
+        The number of students in these groups.
 
     Raises:
         CourseError: nothing is graded yet, the table cannot be read, or it names a
@@ -138,7 +137,7 @@ def take_sentences(unit: str, root: Path, path: Path) -> int:
             "write the table again with autograder unnamed"
         )
     sentences.keep(root, unit, new_sentences)
-    return sum(len(members[key]) for key in new_sentences)
+    return len({s.student.id for key in new_sentences for s, _ in members[key]})
 
 
 def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:

@@ -9,6 +9,7 @@ from traitlets.config import Config
 
 from autograder import cli
 from autograder.authoring.catalogue import specification
+from autograder.classroom.classbook import Student, Submission
 from autograder.course import ROOT, find_unit
 from autograder.course.errors import CourseError
 from autograder.extras.unnamed import unnamed
@@ -79,6 +80,15 @@ def test_a_sentence_is_kept_for_the_group_and_told_on_its_pages(graded, capsys):
     pages = feedback(graded)
     assert "<strong>Your teachers say:</strong> You added 3." in pages["bob"]
     assert "Your teachers say" not in pages["silent"]
+
+
+def test_a_student_in_two_groups_is_counted_once(graded, monkeypatch):
+    bob = Submission(Student("bob"), {})
+    members = {key: [(bob, "numbers-double")] for key in ("a1", "b2")}
+    monkeypatch.setattr(unnamed, "_members", lambda book: members)
+    table = graded / "mine.csv"
+    table.write_text("group,sentence\na1,You added 3.\nb2,You added 4.\n")
+    assert unnamed.take_sentences(UNIT, graded, table) == 1
 
 
 def test_bad_tables_and_groups_are_a_line(graded, capsys):
