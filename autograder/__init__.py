@@ -27,11 +27,7 @@ aliases.install()
 
 
 def __getattr__(name: str) -> object:
-    """Return an exported object from its module, which is imported only when needed.
-
-    Importing the package alone does not import PyTorch, which nbgrader's commands do
-    not need.
-    """
+    """Import an exported object's module only when the object is first used."""
     if name not in _WHERE:
         raise AttributeError(f"module 'autograder' has no attribute {name!r}")
     module = importlib.import_module(f"autograder.checks.{_WHERE[name]}")

@@ -30,11 +30,7 @@ class AliasFinder(MetaPathFinder, Loader):
         return ModuleSpec(name, self) if self._todays_name(name) else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Import and return the current module that an old name stands for.
-
-        Python then overwrites the module's ``__spec__`` with ``spec``, so the original
-        one is kept in ``spec.loader_state``, from which `exec_module` restores it.
-        """
+        """Import and return the current module that an old name stands for."""
         module = importlib.import_module(self._todays_name(spec.name))
         spec.loader_state = module.__spec__
         return module
@@ -52,11 +48,6 @@ class AliasFinder(MetaPathFinder, Loader):
 
 
 def install() -> None:
-    """Install the finder, so that the course's old names can be imported.
-
-    It is placed before Python's own finders, because they would find a submodule of
-    an old name in the ``__path__`` of the current package and load it a second
-    time.
-    """
+    """Make the old names of the course's modules importable."""
     if ALIASES:
         sys.meta_path.insert(0, AliasFinder(ALIASES))

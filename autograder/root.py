@@ -1,9 +1,7 @@
 """Find the course that the engine works on: its folder, settings and package.
 
-The engine itself contains no course. The course's folder is ``$AUTOGRADER_COURSE``, or
-else the nearest folder upward from the working directory that holds a ``course.toml``,
-or else that of the course with which the engine was installed: in a checkout, or in a
-student's wheel.
+The folder is ``$AUTOGRADER_COURSE``, or else the nearest one upward that holds
+a ``course.toml``, or else that of the installed course.
 """
 
 from __future__ import annotations
@@ -37,8 +35,7 @@ def _find_root() -> Path:
 def _find_package(name: str) -> Path:
     """Find the folder of the course's package, in the course's folder or installed.
 
-    In the first case, the course's folder is put on `sys.path`, so that the package can
-    be imported.
+    In the first case, the course's folder is put on `sys.path`.
     """
     folder = ROOT / name
     if folder.is_dir():
@@ -53,9 +50,6 @@ def _find_package(name: str) -> Path:
 
 def read_settings(root: Path) -> dict[str, Any]:
     """Return the settings in ``course.toml``, with defaults for the course's names.
-
-    The address of the student kit on GitHub (``colab``) has a placeholder as
-    default.
 
     Raises:
         SystemExit: the file is not valid TOML in UTF-8.

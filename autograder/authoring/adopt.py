@@ -1,9 +1,7 @@
-"""Detect edits made in a built source notebook, and copy them back to ``notebooks/``.
+"""Detect edits made in a built source notebook, and copy them to ``notebooks/``.
 
-``source/NN_unit.built`` begins with a fingerprint of the source notebook that the last
-build wrote. If the notebook matches neither this fingerprint nor what the next build
-would write, a person has edited it, in JupyterLab or in nbgrader's Create Assignment
-panel, and there is no other copy of the edit.
+``source/NN_unit.built`` begins with a fingerprint of the source notebook as it
+was last built. It tells whether a person has edited the notebook since.
 """
 
 from __future__ import annotations
@@ -33,13 +31,9 @@ _GENERATED = slice(1, 3)  # cells that the build adds: the badge, and loading th
 
 
 def fingerprint(source: str) -> str:
-    """Hash all that a person can edit in a notebook (not outputs, ids or the kernel).
+    """Hash what a person can edit in a notebook, given as JSON text.
 
-    Args:
-        source: the JSON of the notebook.
-
-    Returns:
-        The hash, as a line of text.
+    Outputs, the cells' ids and the kernel do not count.
     """
     content = _content(nbformat.reads(source, as_version=4))
     return hashlib.sha256(json.dumps(content).encode()).hexdigest() + "\n"
@@ -59,13 +53,10 @@ def _content(book: NotebookNode) -> list[list[Any]]:
 
 
 def refuse_edits(unit: Unit, source: str) -> None:
-    """Refuse to overwrite a source notebook that a person has edited.
+    """Raise a CourseError if a person has edited a source notebook since it was built.
 
     Args:
-        source: the JSON that the build would write.
-
-    Raises:
-        CourseError: the unit's source notebook was edited since it was built.
+        source: the JSON that the build would write in its place.
     """
     if not unit.source.is_file():
         return
@@ -83,13 +74,10 @@ def _relative_path(path: Path, unit: Unit) -> str:
 
 
 def adopt(unit: Unit) -> bool:
-    """Copy edits of a source notebook to ``notebooks/``; return whether there were any.
-
-    Cells that were not edited stay as they are, byte for byte.
+    """Copy a source notebook's edits to ``notebooks/``; return whether it had any.
 
     Raises:
-        CourseError: an edit cannot be copied, for instance because the text in
-            ``notebooks/`` has also changed since the last build; nothing is written.
+        CourseError: an edit cannot be copied; nothing is written.
     """
     text_path, source_path = (
         _relative_path(path, unit) for path in (unit.text, unit.source)
@@ -127,15 +115,12 @@ def adopt(unit: Unit) -> bool:
 
 
 def _merge(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
-    """Put the edited cells of a source notebook into the text of ``notebooks/``.
+    """Return the text of ``notebooks/`` with the edits of a source notebook.
 
     Args:
-        text: the unit's text in ``notebooks/``.
+        text: the unit's text in ``notebooks/`` before.
         built: the source notebook that a build makes from ``text``.
-        edited: the JSON of the source notebook as it was edited.
-
-    Returns:
-        The new text for ``notebooks/``.
+        edited: the edited source notebook, as JSON.
     """
     written = jupytext.reads(text, fmt="py:percent")
     if _write(written) != text:
@@ -169,8 +154,7 @@ def _pair_cells(
 ) -> Iterator[tuple[int | None, int]]:
     """Pair each cell of an edited notebook with the old cell that it replaces.
 
-    Yield the index of the old cell, which may be equal, or None if the new cell was
-    inserted; and the index of the new cell. `_content` lists the cells of both.
+    Yields (old index, new index); the old one is None for an inserted cell.
     """
     old_texts, new_texts = (
         [json.dumps(cell) for cell in cells] for cells in (old, new)
@@ -188,13 +172,7 @@ def _cell(
     """Convert an edited cell of the source notebook to a cell of ``notebooks/``.
 
     Args:
-        original: the cell of ``notebooks/`` that it replaces, or None if it was
-            inserted. The number of blank lines after an original of the same type is
-            kept.
-
-    Raises:
-        CourseError: ``notebooks/`` cannot hold such a cell, for instance because it has
-            an attachment.
+        original: the cell that it replaces; None if it was inserted.
     """
     location = f'{_relative_path(unit.source, unit)}: the cell "{cell.source[:40]}"'
     # The metadata of a folded cell, without what JupyterLab itself may change.

@@ -26,18 +26,12 @@ GRID = 2.0**20
 def expected_answers(
     specification: Specification, reference: object, inputs: Answers
 ) -> Answers:
-    """Compute the expected answers to a case's inputs.
+    """Compute the reference object's answers to a case's inputs.
 
-    If the specification is ``precise``, they are computed in float64. Answers in
-    float64 are rounded (`GRID`) and returned in float32, so that the last digits, which
-    differ between processors, do not change the stored references.
-
-    Args:
-        reference: the object that gives the expected answers, as `build_object` returns
-            it.
+    They are usually rounded, so that they do not depend on the processor.
 
     Raises:
-        CourseError: the reference object raises an error, or an answer is complex.
+        CourseError: the object raises an error, or an answer is complex.
     """
     before = torch.get_default_dtype()
     try:
@@ -60,10 +54,9 @@ def expected_answers(
 
 
 class LazyAnswers(UserDict[str, Any]):
-    """A dictionary of answers by name that can compute an answer at its first look-up.
+    """Answers by name, some of which are computed when they are first looked up.
 
-    Such an answer is stored as a function without arguments. Answers of an exercise
-    that is not solved yet are never looked up, so they cost no time.
+    Until then, the answer is stored as a function without arguments.
     """
 
     def __getitem__(self, name: str) -> Value:
@@ -78,16 +71,10 @@ class LazyAnswers(UserDict[str, Any]):
 def mistaken_objects(
     specification: Specification, names: Collection[str] | None = None
 ) -> dict[str, object]:
-    """Build the wrong functions or classes of an exercise, by variant name.
-
-    A mutant is a known mistake, and each of its variants is a program that makes
-    it.
+    """Build the wrong functions or classes of an exercise, by name.
 
     Args:
-        names: the variants to build; None for all.
-
-    Raises:
-        CourseError: no mutant has a variant of one of these names.
+        names: the variants of mistakes to build; None for all.
     """
     variants = {v.name: v for mutant in specification.mutants for v in mutant.variants}
     names = variants if names is None else names
@@ -99,15 +86,10 @@ def mistaken_objects(
 def mistaken_answers(
     specification: Specification, objects: Mapping[str, object], inputs: Answers
 ) -> dict[str, Answers]:
-    """Compute wrong programs' answers to a case's inputs, as checks receive them.
+    """Compute wrong programs' answers to a case's inputs, by the programs' names.
 
-    They are computed in float32, as students' code computes. An error is cut to the
-    part by which checks recognise it (`telling_part`), because the rest may quote
+    Errors are cut to the part that identifies the mistake, since the rest may quote
     the solution.
-
-    Args:
-        objects: the wrong functions or classes by the name of their variant, as
-            `mistaken_objects` returns them. The result has the same keys.
     """
     answers_by_name = {
         name: observe_answer(specification, o, inputs) for name, o in objects.items()

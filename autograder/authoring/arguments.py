@@ -15,21 +15,13 @@ from autograder.authoring.specification import InputSizes
 
 
 def draw_value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
-    """Draw a value for one parameter of a call, in the sizes of a case.
-
-    If the case states something for this argument, that is used: a function is
-    called, a text is the shape to draw if the argument is a tensor, and a number
-    becomes a tensor without dimensions. Otherwise the argument is left out if it
-    may be None or has a default; if not, it is drawn in the last of the shapes that
-    its annotation allows.
+    """Draw a value for one parameter of a call, or take the one that the case states.
 
     Returns:
-        A tensor, or whatever value the case states; None if the call is to be made
-        without the argument.
+        A tensor, or the value that the case states; None to leave the argument out.
 
     Raises:
-        KeyError: the case states no value for the argument, no size for one of its
-            dimensions, or no bound (``below``) for integers.
+        KeyError: the case lacks the value, a size, or a bound for integers.
     """
     value = sizes.values.get(parameter.name)
     if callable(value):
@@ -65,8 +57,7 @@ def _draw_tensor(
 ) -> torch.Tensor:
     """Draw a tensor of the parameter's dtype; ``shape`` holds names of dimensions.
 
-    ``*name`` stands for any number of dimensions. A boolean tensor is drawn as a mask:
-    each row holds a True and a False, unless it has a single entry.
+    ``*name`` stands for any number of dimensions. Booleans are drawn as a mask.
     """
     values: Mapping[str, Any] = sizes.values
     concrete: list[int] = []

@@ -32,11 +32,7 @@ POLICIES = {
 
 
 def policy(root: Path = ROOT) -> AssistantPolicy:
-    """Return the policy that ``assistants`` in course.toml names, by default "tutor".
-
-    Raises:
-        CourseError: there is no policy of that name.
-    """
+    """Return the policy on AI assistants that course.toml names, by default "tutor"."""
     name = settings(root).get("assistants", "tutor")
     if name not in POLICIES:
         choices = ", ".join(f'"{choice}"' for choice in POLICIES)

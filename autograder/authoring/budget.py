@@ -1,10 +1,7 @@
 """How long a unit takes: computed from its cells, and compared with its outline.
 
-The outline is the cell that says what a unit asks for, and how long it takes.
-The computed time is the sum of the minutes that exercises and written questions
-state, and of the time to read the text, at 130 words per minute, and the given
-code, at 20 lines per minute. Hints count as part of their exercises. The
-minutes that this course states for exercises follow one formula (`estimate`).
+The time is the sum of the minutes stated for exercises and questions, and of
+the time to read. The outline is the cell that tells students how long it takes.
 """
 
 from __future__ import annotations
@@ -32,11 +29,7 @@ _HINT = re.compile(r"<details>.*?</details>", re.DOTALL)
 
 
 def stated_minutes(cells: Iterable[Cell]) -> dict[str, int]:
-    """The minutes that the texts state for each exercise, by its number: {"1.4": 15}.
-
-    Raises:
-        CourseError: with file and line of each exercise that states none.
-    """
+    """Return the minutes stated for each exercise, by its number: {"1.4": 15}."""
     minutes, faults = {}, Faults()
     for cell in cells:
         if cell.kind != "markdown":
@@ -57,11 +50,7 @@ def stated_minutes(cells: Iterable[Cell]) -> dict[str, int]:
 
 
 def estimate(cells: Iterable[Cell]) -> dict[str, int]:
-    """Map each exercise's number to its estimated minutes, rounded to steps of five.
-
-    A student reads the exercise's text with its contract and its docstring twice, but
-    not its hints. Time that the computer needs is not included.
-    """
+    """Estimate the minutes for each exercise, in steps of five, by its number."""
     minutes: dict[str, int] = {}
     number = text = ""  # of the last heading of an exercise
     for cell in cells:
@@ -121,9 +110,6 @@ def reading_minutes(cells: Iterable[Cell]) -> float:
 def total_minutes(cells: Sequence[Cell], chosen: Collection[str]) -> float:
     """Return the minutes to solve some exercises, and to read the text they need.
 
-    A section with exercises is read only if one of them is chosen, and a section
-    without exercises is always read.
-
     Args:
         chosen: the exercises to solve, as "unit/name".
     """
@@ -161,19 +147,13 @@ def hours(minutes: float) -> str:
 
 
 def refuse_wrong(cells: Sequence[Cell], path: Sequence[str], place: str) -> None:
-    """Check the time that a unit's outline states, and the unit's short path.
+    """Raise a CourseError if a unit's stated time or its short path is wrong.
 
-    The outline is the cell that says what the unit asks for (`outline`). The short path
-    lists the essential exercises of the unit.
+    The short path lists the essential exercises.
 
     Args:
-        path: the exercises of the short path, as "unit/name"; empty if there is none.
-        place: the file and line at which the unit's manifest states the path.
-
-    Raises:
-        CourseError: the outline states a wrong time or another path, or the path names
-            an exercise that does not exist, or takes more than half of the time of all
-            exercises.
+        path: the exercises of the short path, as "unit/name"; may be empty.
+        place: the file and line that state the path.
     """
     minutes, numbered, faults = stated_minutes(cells), numbers(cells), Faults()
     for name in path:
@@ -208,11 +188,7 @@ def stated_time(cells: Sequence[Cell]) -> str:
 
 
 def outline(cells: Sequence[Cell]) -> int:
-    """Return the index of the cell that outlines a unit: its exercises and its time.
-
-    Only cells before the first code cell that is not folded are searched. It is the
-    first of them that states the hours, or else the title's cell.
-    """
+    """Return the index of the cell that states a unit's time, or else of the title."""
     for index in range(head_size(cells)):
         if cells[index].words.time_pattern.search(cells[index].text):
             return index

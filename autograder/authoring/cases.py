@@ -52,8 +52,8 @@ def drawings(
     """Yield each kind of case, with inputs drawn from a seed.
 
     Args:
-        hidden: whether to include kinds that are only used in hidden cases.
-        tells: by kind, the variants (wrong programs) that its inputs must expose.
+        hidden: whether to include kinds that students never see.
+        tells: by kind, the wrong programs that its inputs must expose.
     """
     kinds = all_kinds(specification, tells)
     included = (kind for kind in kinds if hidden or not kind.hidden_only)
@@ -74,12 +74,11 @@ def all_kinds(
 ) -> tuple[CaseKind, ...]:
     """List an exercise's own kinds of cases, then those that test general properties.
 
-    A general property holds for any correct solution, for instance that a second call
-    gives the same result (properties.py). Interactive exercises have no such kinds.
+    A general property holds for any correct solution, for instance that a second
+    call gives the same result.
 
     Args:
-        tells: by kind, the variants that its inputs must expose, besides those that
-            the specification states.
+        tells: by kind, further wrong programs that its inputs must expose.
     """
 
     def redraw(kind: CaseKind) -> CaseKind:
@@ -112,20 +111,10 @@ def exercise(
 ) -> Exercise:
     """Draw all cases of an exercise once, with the answers of solution and mutants.
 
-    Hidden cases store the answers of mistakes only if students see no case of the same
-    kind. The other mistakes are recognised on the visible cases, which every check runs
-    as well. A case of a general property has many answers, so it stores a mistake's
-    complete answers only if no ordinary case shows that mistake; otherwise it stores
-    just which of the answers are wrong.
-
     Args:
-        hidden: whether to draw hidden cases. If not, kinds that are only used in hidden
-            cases are left out; small cases and pairs of mistakes are added.
+        hidden: whether to draw hidden cases rather than visible ones.
         unit: the unit's exercises, on some of which this one may build.
-        tells: by kind of case, the variants that its inputs must expose (telling.py).
-
-    Raises:
-        CourseError: the reference solution fails on its own cases, for instance.
+        tells: by kind of case, the wrong programs that its inputs must expose.
     """
     objects = mistaken_objects(specification)
     reference = build_object(specification)
@@ -133,11 +122,7 @@ def exercise(
     unsteady_by_kind = dict[str, set[str]]()
 
     def case(kind: CaseKind, inputs: Answers, with_mistakes: bool) -> Case:
-        """Make a case; if it is ordinary, note whose answers depend on rounding.
-
-        The names of these variants are stored in ``unsteady_by_kind``. The case
-        stores the answers of wrong programs if it is made ``with_mistakes``.
-        """
+        """Make a case; if it is ordinary, note whose answers depend on rounding."""
         mistakes = {}
         if with_mistakes:
             mistakes = mistaken_answers(specification, objects, inputs)
@@ -186,11 +171,7 @@ def describe_mistakes(specification: Specification) -> dict[str, Mistake]:
 
 
 def _is_right(variant: str, cases: Iterable[Case]) -> bool:
-    """Return whether a variant of a mistake passes all cases that store its answers.
-
-    If it passes all ordinary cases, a check can recognise it only on cases of
-    general properties, so these store its complete answers.
-    """
+    """Return whether a wrong program passes all cases that store its answers."""
     return all(
         compare(case, select_whole(case.mistakes[variant])).passed
         for case in cases
@@ -199,10 +180,9 @@ def _is_right(variant: str, cases: Iterable[Case]) -> bool:
 
 
 def _shorten_answers(case: Case, complete: Collection[str]) -> Case:
-    """Copy a case, which keeps complete answers only for the variants in ``complete``.
+    """Copy a case, with full answers only for the wrong programs in ``complete``.
 
-    For any other variant (a wrong program), the copy stores just which of its
-    answers are wrong, because they are too many, or depend on rounding.
+    For the others, the copy stores just which of their answers are wrong.
     """
     mistakes = {
         name: answers
@@ -235,10 +215,7 @@ def fresh_cases(
 
 @functools.lru_cache(maxsize=64)
 def load_tells(name: str) -> Tells:
-    """Map each case of an exercise to the variants that its inputs must expose.
-
-    The last build found these wrong programs, and stored them with the hidden
-    references. Without these references, the result is empty.
+    """Load the wrong programs that the inputs of each case must expose, by case.
 
     Args:
         name: the exercise, "unit/name".
@@ -254,8 +231,7 @@ def builds_on(
 ) -> tuple[str, ...]:
     """List the other exercises of a unit that an exercise's solution uses.
 
-    It may use them directly, or through given code. If a student's answer to one of
-    them is wrong, that may explain why this exercise fails.
+    A wrong answer to one of them may explain why this exercise fails.
     """
     if not unit:
         return ()
@@ -298,10 +274,8 @@ def _case(
     """Make a case of a kind, with the expected answers to its inputs.
 
     Args:
-        reference: the object that gives the expected answers. It is not called if
-            ``inputs`` already hold them (`InputsWithAnswers`), or if
-            ``kind.expected`` computes them.
-        mistakes: the answers of wrong programs, by the name of the variant.
+        reference: the object that gives the expected answers, if needed.
+        mistakes: the answers of wrong programs, by their names.
     """
     if isinstance(inputs, InputsWithAnswers):
         expected = inputs.expected

@@ -27,11 +27,7 @@ log = logging.getLogger(__name__)
 
 
 def specifications(unit: str) -> tuple[Specification, ...]:
-    """Load a unit's exercises: in its notebook's order, then those not in the notebook.
-
-    Raises:
-        CourseError: with the faults of all files that cannot be loaded.
-    """
+    """Load a unit's exercises, in the order of its notebook."""
     files = sorted((CONTENT / unit / "exercises").glob("[!_]*.py"))
     solutions = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
     names = defined_names(inspect.getsource(solutions))
@@ -53,13 +49,10 @@ def file_of(name: str) -> Path:
 
 @contextlib.contextmanager
 def naming_file(name: str) -> Iterator[None]:
-    """Make an error in the ``with`` block name an exercise's file and line.
+    """Turn an error in the ``with`` block into a CourseError with file and line.
 
     Args:
-        name: the exercise, "unit/name".
-
-    Raises:
-        CourseError: the block raised an exception of any kind.
+        name: the exercise that is to blame, "unit/name".
     """
     try:
         yield
@@ -95,12 +88,7 @@ def locate(name: str, message: str) -> str:
 def specification(name: str) -> Specification:
     """Load an exercise, "unit/name", and fill in what its specification leaves out.
 
-    The result is kept for later calls. It is made again only if the exercise's module
-    or the solutions hold other objects than before, for instance after a reload.
-
-    Raises:
-        CourseError: ``ready_made`` names a function whose calls would not be noticed,
-            or the specification cannot be completed (`complete`).
+    The result is cached until the exercise or its solution is reloaded.
     """
     unit, _, stem = name.partition("/")
     module = importlib.import_module(f"{PACKAGE}.{unit}.exercises.{stem}")

@@ -30,11 +30,9 @@ class Repository:
     """A branch of the public GitHub repository from which students get the kit.
 
     Args:
-        notice: what the top of each notebook says about AI assistants, and about
-            recorded attempts if the course records them. Its field ``{advice}`` is
-            filled with the address where students read more.
-        placeholder: whether the owner is not a real account, because the kit has
-            not been published yet.
+        notice: the text at the top of each notebook, on AI assistants and recorded
+            attempts. A web address takes the place of ``{advice}``.
+        placeholder: whether the owner is not a real account yet.
     """
 
     owner: str
@@ -77,13 +75,10 @@ class Repository:
         return f"{folder}/student.md#ai-assistants"
 
     def generated_cells(self, unit: Unit, version: str = "") -> dict[str, str]:
-        """Map the ids of the two cells below a notebook's title to their text.
-
-        The first cell shows the badge and the notice; the second is code that finds the
-        checks.
+        """Map the ids of two generated cells, the badge and the set-up, to their text.
 
         Args:
-            version: the version of the wheel in the kit that the notebook is made for.
+            version: the version of the kit's wheel that the notebook needs.
         """
         head = f"{self.badge(unit)} {self.notice.format(advice=self.advice)}"
         source = f"-r {self.file(CHECKS)}"
@@ -95,14 +90,10 @@ class Repository:
 
 
 def published(root: Path = ROOT, owner: str = "") -> Repository:
-    """The repository that ``[colab]`` in course.toml names.
+    """Return the repository that ``[colab]`` in course.toml names.
 
     Args:
-        owner: a GitHub account in place of the one in course.toml, if not "".
-
-    Raises:
-        CourseError: course.toml names an unknown policy on AI assistants.
-        UsageError: the owner is not a valid GitHub account name.
+        owner: a GitHub account to use instead of the one in course.toml.
     """
     notice = f"{assistants.policy(root).notice} [Details]({{advice}})"
     if records_attempts(root):

@@ -23,16 +23,12 @@ TABLE: dict[str, dict[str, str]] = tomllib.loads(
 
 
 def common(name: str, *variants: Variant, on: str = "", tests: str = "") -> Mutant:
-    """Make a mistake that recurs in many exercises, from the row ``name`` of `TABLE`.
-
-    The row gives the message that a check shows, and the question that it asks.
+    """Make a mistake that recurs in many exercises, from the row ``name`` of a table.
 
     Args:
         variants: wrong programs that make the mistake.
-        on: a piece of the solution's text. The row's ``change`` takes its place,
-            which makes one more variant. "" for none.
-        tests: some words of the line in the exercise's contract (the list of its
-            requirements) that the mistake breaks.
+        on: a piece of the solution to which the row's change applies; "" for none.
+        tests: words quoted from the requirement that the mistake breaks.
     """
     row = TABLE[name]
     first = [edit(on, row["change"].replace("{}", on))] if on else []
@@ -46,10 +42,9 @@ def under_two_names(
 
     Args:
         line: the line of the solution that registers them.
-        second: a line that registers them again, to be added after ``line``.
-        subject: words for what is registered, with which the message begins.
-        tests: some words of the line in the exercise's contract (the list of its
-            requirements) that the mistake breaks.
+        second: the line to add after it, which registers them again.
+        subject: what is registered; the message begins with it.
+        tests: words quoted from the requirement that the mistake breaks.
     """
     return wrong(
         "under_two_names",

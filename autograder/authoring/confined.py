@@ -1,8 +1,7 @@
 """Run students' programs in sandboxes, since the build does not trust them.
 
-A mistake may be a student's own program (``autograder unnamed --adopt``). It is never
-executed in this process: a sandbox like those of grading executes the program and the
-probe, and only tensors and texts come back.
+A mistake may be a student's own program (``autograder unnamed --adopt``). Only
+tensors and texts come back from its sandbox.
 """
 
 from __future__ import annotations
@@ -75,14 +74,7 @@ class ConfinedProgram:
         self._is_lost = False
 
     def answer(self, inputs: Answers) -> Answers:
-        """Ask the program for its answers to inputs.
-
-        The result is ``{"raised": message}`` once the sandbox has ended, or has not
-        replied in time.
-
-        Raises:
-            CourseError: this machine cannot create a sandbox.
-        """
+        """Ask the program for its answers; {"raised": message} if none come."""
         try:
             if self._is_lost:
                 raise WireError(_LOST)

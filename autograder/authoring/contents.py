@@ -32,11 +32,7 @@ def read(unit: Unit, cells: Sequence[Cell], source: str) -> Contents:
 
 
 def _places(source: str, words: Wording) -> Iterator[tuple[str, ExercisePlace]]:
-    """Yield each check's grade id, and where its exercise is.
-
-    An `ExercisePlace` holds an exercise's number, the id of the cell with its text, and
-    the names that its code defines.
-    """
+    """Yield each check's grade id, and where its exercise is in the notebook."""
     number = text = ""
     for cell in nbformat.reads(source, as_version=4).cells:
         mark = cell.metadata.get("nbgrader", {})

@@ -28,30 +28,27 @@ OF_TABLES = ("steady", "alone", "spread")  # for functions without gradients
 class Contract:
     """How an exercise's object is called, and which properties hold for all calls.
 
-    If a case states its inputs by sizes, most fields that are omitted follow from the
-    exercise's signature.
+    Fields left out usually follow from the exercise's signature.
 
     Args:
         arguments: the arguments in order, with the dimensions of their tensors:
-            ``"x: B L d; mask?: L L | B L L"``. Allowed shapes are separated by ``|``,
-            and the one with the most dimensions comes last. B is the batch, names that
-            begin with L are lengths, and ``?`` marks an argument that may be None.
+            ``"x: B L d; mask?: L L | B L L"``. ``|`` separates allowed shapes, the
+            one with most dimensions last. B is the batch, names that begin with L
+            are lengths, and ``?`` marks an argument that may be None.
         results: the results in the same notation, with one shape each.
-        on: the names of the kinds of cases whose inputs are used to test properties.
-        ways: the names of the ways to call the object that test them, keys of
+        on: the kinds of cases whose inputs are used to test properties.
+        ways: the ways to call the object that test them, keys of
             `autograder.checks.properties.WAYS`.
         module: whether the object creates a module, which is then called.
-        dropout: the names of the kinds of cases on which dropout is tested; and, by
-            name, the values of the inputs that set its rate.
-        sizes: a function from a Draw to inputs of special sizes, by a label such as
-            "one sentence" (see `special_sizes`); or, by label, the values that differ
-            from those of the first case that states its inputs by sizes.
+        dropout: the kinds of cases on which dropout is tested; and, by name, the
+            values of the inputs that set its rate.
+        sizes: inputs of special sizes by label, as a function from `special_sizes`
+            or as changes to the sizes of the first case.
         typed: whether results must have the dtype of the inputs, also in float64.
-        narrow: whether results must have the dtype of the inputs in bfloat16 as well.
+        narrow: whether results must keep the dtype of bfloat16 inputs as well.
         named: whether a module may have only the parameters that the task names.
         alone: whether a module's state dict may hold nothing but these parameters.
-        shown: whether gradients are tested for the first result only, since the others
-            are there to be inspected, such as attention weights.
+        shown: whether gradients are tested for the first result only.
     """
 
     arguments: str = ""
@@ -69,14 +66,10 @@ class Contract:
 
 
 def special_sizes(**inputs: Any) -> SpecialSizes:
-    """Make the ``sizes`` of a `Contract`: a function from a Draw to inputs by label.
+    """Make the ``sizes`` of a `Contract`: inputs of special sizes, by label.
 
-    An exercise's object is tested on these inputs as well. For instance,
-    ``special_sizes(one_row=sizes(B=1, L=5))`` labels inputs "one row".
-
-    Args:
-        inputs: by label, with ``_`` in place of spaces: the sizes in which to draw
-            the inputs, or a function from a Draw to the inputs.
+    ``special_sizes(one_row=sizes(B=1, L=5))`` labels inputs "one row". A function
+    that draws the inputs may take the place of the sizes.
     """
 
     def draw_all(draw: Draw) -> dict[str, Any]:

@@ -1,10 +1,8 @@
 """The lines of an exercise's contract, and what tests each of them.
 
-A contract is the folded list of requirements above an exercise, together with
-the errors that its docstrings promise. A mistake, case or accepted solution
-quotes some words of the line that it tests, or of several lines: ``wrong(...,
-tests="its memory; same dtype")``. A line that forbids a function needs no such
-quotation if the exercise lists the function in its ``ready_made``.
+A contract is the folded list of requirements above an exercise, with the errors
+that its docstrings promise. A mistake, case or accepted solution quotes words
+of the lines that it tests: ``wrong(..., tests="its memory; same dtype")``.
 """
 
 from __future__ import annotations
@@ -42,11 +40,8 @@ def describe_wrong_links(
 ) -> Iterator[str]:
     """Describe each ``tests`` whose words do not identify one line of a contract.
 
-    An exercise, its mistakes, its cases and its accepted solutions quote in
-    ``tests`` some words of each line that they test.
-
     Args:
-        lines: the lines of the exercise's contract.
+        lines: the lines of the exercise's contract, its list of requirements.
     """
     for tester, words in list_links(exercise):
         count = len(find_lines(words, lines))

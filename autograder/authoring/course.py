@@ -48,20 +48,17 @@ def make_files(
 ) -> Products:
     """Make all files that are built from a unit's notebook, and check the unit.
 
-    Only the module of the solutions is written, since the other files are made by
-    running it; if the build fails, the old module is put back.
+    The module of the solutions is even written, to make the rest by running it.
 
     Args:
-        given_names: the exercises whose solutions students get (edition.py); None:
-            those that are given in ``source/``.
-        last: an earlier build, whose references are kept for unchanged exercises;
-            None: all are drawn.
+        given_names: the exercises whose solutions students get; None for no change.
+        last: an earlier build, whose references may be kept; None draws all anew.
 
     Returns:
         The files' contents by path; and why references changed, or "".
 
     Raises:
-        CourseError: with file and line of every fault; see the checks in this package.
+        CourseError: with file and line of every fault.
     """
     faults = Faults()
     cells = _read_checked(unit, faults)
@@ -89,13 +86,10 @@ def make_files(
 
 
 def _read_checked(unit: Unit, faults: Faults) -> list[notebook.Cell]:
-    """Read a unit's cells; faults in its text and files are added to ``faults``.
-
-    With these, the build goes on, in order to report its other faults as well. Faults
-    with which it cannot go on, such as a syntax error, are raised.
+    """Read a unit's cells; add faults in its text and files to ``faults``.
 
     Raises:
-        CourseError: with all faults, if the cells cannot be built.
+        CourseError: the cells cannot be built; it lists all faults.
     """
     for refuse in (
         new_exercise.refuse_unfinished,
@@ -128,11 +122,9 @@ def _read_checked(unit: Unit, faults: Faults) -> list[notebook.Cell]:
 def _build_checked(
     unit: Unit, cells: list[notebook.Cell], files: dict[Path, str | bytes], last: Build
 ) -> Products:
-    """Make the release, its contents, new references and a build record.
+    """Add the release, its contents, references and the build record to ``files``.
 
-    They are returned together with ``files``. References are drawn only if those of the
-    ``last`` build cannot be kept for all exercises. Returns and raises the same as
-    `make_files`.
+    Returns and raises the same as `make_files`.
     """
     source = str(files[unit.source])
     released, faults = release.generate(unit, source), Faults()
@@ -162,17 +154,14 @@ def _build_checked(
 def build(
     unit: Unit, given_names: Sequence[str] | None = None
 ) -> tuple[list[Path], str]:
-    """Write the files built from a unit.
-
-    Args:
-        given_names: as in `make_files`.
+    """Write the files built from a unit; ``given_names`` is as for `make_files`.
 
     Returns:
         The paths of changed files; and why references changed, or "".
 
     Raises:
-        CourseError: as `make_files`, or the source notebook was edited by a person, or
-            a student has handed in a different edition.
+        CourseError: faults, an edit that would be lost, or a submission that would
+            no longer fit.
     """
     if source := _read_source(unit):
         adopt.refuse_edits(unit, source)
@@ -241,11 +230,7 @@ def _reload(unit: Unit) -> None:
 
 
 def _reload_refused(unit: Unit, cells: list[notebook.Cell]) -> None:
-    """Import or reload the solutions' module, and blame an error on a notebook's cell.
-
-    Raises:
-        CourseError: the module fails, for instance because an import is missing.
-    """
+    """Import or reload the solutions' module; blame an error on a notebook's cell."""
     try:
         _reload(unit)
         importlib.import_module(f"{PACKAGE}.solutions.{unit.name}")

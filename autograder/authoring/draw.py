@@ -13,10 +13,8 @@ FINENESS = 1 << 14  # steps between whole numbers
 class Draw:
     """A seeded generator of inputs that are the same on every machine.
 
-    Floats are multiples of 2**-14, which are exact in float32 up to 1024. Most of them
-    cannot be represented in float16 or bfloat16, so code that computes in these types
-    gives other results. NumPy's integers are used, because the last digits of the
-    floats that PyTorch generates depend on the processor.
+    Floats are multiples of 2**-14. They are exact in float32 up to 1024, but rarely
+    in float16 or bfloat16, so code that computes in them gives other results.
     """
 
     def __init__(self, seed: int | str):
@@ -41,8 +39,7 @@ class Draw:
     def weights(self, **shapes: tuple[int, ...]) -> dict[str, torch.Tensor]:
         """Draw a module's parameters, as inputs named "weights.NAME".
 
-        ``weights(**{"w_q.weight": (6, 5)})`` draws one parameter of shape (6, 5). Its
-        entries are float32 numbers between -1 and 1.
+        ``weights(**{"w_q.weight": (6, 5)})`` draws one, in float32 from -1 to 1.
         """
         counts = [math.prod(shape) for shape in shapes.values()]
         parts = self.tensor(sum(counts), scale=1.0).split(counts)

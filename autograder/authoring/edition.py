@@ -1,11 +1,8 @@
 """Editions of a unit, in which students are given the solutions of some exercises.
 
-The notebook shows the solution of a given exercise, marks it as given, and does
-not check it. The other checks share its points, so that the unit's points still
-sum to 100. Written questions keep their points, because their rubrics divide
-these points. The source notebook records which exercises are given, so that
-later builds, the release and grading all use the same edition, with the points
-that its cells state.
+Given exercises are not checked; the others share their points, so that the unit
+still has 100. The source notebook records which are given, so that later builds
+and grading use the same edition.
 """
 
 from __future__ import annotations
@@ -26,11 +23,7 @@ _NOTE = "# Given: solved already, and without points. Read it, and go on.\n"
 
 
 def read_given(unit: Unit) -> tuple[str, ...]:
-    """Return the exercises, as "unit/name", that are given in ``source/``.
-
-    Students receive their solutions. The result is () if there are none, or no
-    source notebook.
-    """
+    """Return the exercises whose solutions students are given, as "unit/name"."""
     if not unit.source.is_file():
         return ()
     metadata = notebooks.read(unit.source).metadata
@@ -45,15 +38,10 @@ def read(unit: Unit) -> list[Cell]:
 def select_given(unit: Unit, name: str, queries: Sequence[str] = ()) -> tuple[str, ...]:
     """Select the exercises of an edition whose solutions students are given.
 
-    The edition "full" gives none. The edition "short" gives all exercises off the
-    short path, which lists the essential exercises in the unit's unit.toml.
+    The edition "full" gives none; "short" gives all that are not essential.
 
     Args:
-        name: the edition, "full" or "short".
         queries: further exercises to give, each as "unit/name", "name" or "5.9".
-
-    Raises:
-        CourseError: there is no such edition, exercise, or short path.
     """
     if name not in NAMES:
         raise UsageError(f'no edition "{name}"; there are {", ".join(NAMES)}')
@@ -67,14 +55,10 @@ def select_given(unit: Unit, name: str, queries: Sequence[str] = ()) -> tuple[st
 
 
 def _find_exercise(query: str, numbered: dict[str, str], unit: Unit) -> str:
-    """Return the exercise that a query means, as "unit/name".
+    """Find an exercise by "unit/name", name or number; return it as "unit/name".
 
     Args:
-        query: "unit/name", "name" or the exercise's number.
         numbered: the number of each exercise, by "unit/name".
-
-    Raises:
-        UsageError: there is no such exercise.
     """
     for name, number in numbered.items():
         if query in (name, name.partition("/")[2], number):
@@ -86,9 +70,7 @@ def _find_exercise(query: str, numbered: dict[str, str], unit: Unit) -> str:
 def apply(
     unit: Unit, cells: Sequence[Cell], given_names: Collection[str]
 ) -> list[Cell]:
-    """Change a unit's cells so that some exercises are given: solved, without points.
-
-    The other exercises share their points. Without ``given_names``, no cell changes.
+    """Return a unit's cells with some exercises solved, and their points shared out.
 
     Raises:
         CourseError: no exercise would be left to solve.
@@ -132,11 +114,7 @@ def scale_points(points: Sequence[float], total: float) -> list[float]:
 def find_giveaways(
     unit: Unit, given_names: Collection[str]
 ) -> Iterator[tuple[str, str]]:
-    """Find given exercises whose solution reveals an exercise that is not given.
-
-    Yields pairs of a given exercise and one that it reveals, both as "unit/name".
-    ``[keys]`` in the unit's unit.toml lists which exercises reveal which.
-    """
+    """Yield pairs of a given exercise and an unsolved one that its solution reveals."""
     for name, keys in manifest.read(unit).keys.items():
         unsolved = f"{unit.name}/{name}"
         for key in keys:
@@ -172,13 +150,9 @@ def _restate_points(cells: Sequence[Cell], points: dict[str, float]) -> list[Cel
 def _outline(
     cells: Sequence[Cell], outline: Cell, given_names: Collection[str]
 ) -> Cell:
-    """Rewrite the cell that outlines a unit, for an edition.
-
-    The new text states the time for the exercises that are left to solve, how many they
-    are, and which exercises are given.
+    """Rewrite the cell that states a unit's time and exercises, for an edition.
 
     Args:
-        outline: the cell to rewrite.
         given_names: the exercises whose solutions students are given.
     """
     numbered = budget.numbers(cells)

@@ -1,9 +1,7 @@
 """Operators that turn a solution into mutants by changes to its syntax tree.
 
 A mutant is a slightly wrong program, which an exercise's cases should expose.
-Each operator takes a node and yields nodes to replace it with. Operators know
-nothing about the exercise, so they reveal gaps in its cases that its author did
-not think of.
+Each operator takes a node and yields nodes to replace it with.
 """
 
 from __future__ import annotations
@@ -119,11 +117,7 @@ def another_sign(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def exchange_operands(node: ast.AST) -> Nodes:
-    """Exchange the operands of a binary operation whose order matters.
-
-    For ``+``, ``*``, ``&`` and ``|``, it is taken to matter only if the left operand is
-    a list literal or a list comprehension.
-    """
+    """Exchange the operands of a binary operation whose order seems to matter."""
     if not isinstance(node, ast.BinOp):
         return
     commutes = isinstance(node.op, ast.Add | ast.Mult | ast.BitAnd | ast.BitOr)

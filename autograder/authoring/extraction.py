@@ -1,9 +1,7 @@
 """Extract the sentences of the engine and of a unit, for translators.
 
-The sentences of the engine and of probes are in their code. Most are arguments of the
-functions and classes in `MARKS`. In the modules of probes and of general properties,
-other texts of several words are extracted as well. The other sentences of a unit are in
-its references.
+They are found in code, as arguments of certain functions and as texts in
+probes, and in a unit's references.
 """
 
 from __future__ import annotations
@@ -65,8 +63,7 @@ def of_unit(
     """List the sentences of a unit's probes and references, each once.
 
     Args:
-        engine: the messages of `of_engine`. Names of answers, and answers that are
-            texts, are left out if these messages already cover them.
+        engine: the messages of `of_engine`; answers that they cover are left out.
         visibilities: the reference files to read: "public", "hidden" or both.
     """
     messages = probes(unit)
@@ -89,13 +86,8 @@ def of_exercise(
 ) -> Iterator[Message]:
     """Yield the sentences in an exercise's references.
 
-    They are the titles, hints, messages and questions of the exercise, its mistakes
-    and its cases. Names of answers, and answers that are texts, are split into
-    parts, and a part is yielded only if the known messages do not cover it
-    (`_leaves`).
-
     Args:
-        known_messages: the messages that were found in code.
+        known_messages: messages found in code, which answers need not repeat.
     """
     texts = [exercise.title]
     for mistake in exercise.mistakes.values():
@@ -118,14 +110,7 @@ def of_exercise(
 
 
 def _leaves(text: str, catalogue: Catalogue) -> Iterator[str]:
-    """Yield the parts of a text that still need a translation.
-
-    They contain words, and no sentence or template of the catalogue covers them. If a
-    template covers a part, the values of its fields are examined in turn.
-
-    Args:
-        text: the name of an answer, or a text that is its value.
-    """
+    """Yield the parts of an answer's name or text that still need a translation."""
     # Every second item of the split text is a separator.
     for part in JOINED.split(text)[::2]:
         if part in catalogue.sentences or _is_list(part) or _PARAMETERS.fullmatch(part):
@@ -150,10 +135,7 @@ def _is_list(text: str) -> bool:
 
 
 def of_file(path: Path, package: Path) -> Iterator[Message]:
-    """Yield the sentences marked for translation in a module.
-
-    Modules of probes and of general properties also yield unmarked texts of several
-    words (`_find_reported`).
+    """Yield the sentences in a module that need a translation.
 
     Args:
         package: the engine's or the course's folder, in which the module is.
@@ -178,11 +160,7 @@ def of_file(path: Path, package: Path) -> Iterator[Message]:
 
 
 def _find_reported(tree: ast.Module, location: str) -> Iterator[Message]:
-    """Yield the texts of a module that consist of several words on one line.
-
-    Docstrings are left out, and so are the names of answers that a probe declares
-    in calls of `DECLARING`.
-    """
+    """Yield the texts of several words in a module, except docstrings and names."""
     skipped: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):

@@ -1,12 +1,8 @@
 """Digests of all that the references of an exercise depend on.
 
-A build redraws only those exercises whose digest has changed. A digest covers the
-modules of the engine that draw and score, and those statements of the course's modules
-that the exercise, its probe and its solution can reach: a statement is reached if it
-binds a name that occurs in another one. Words inside strings count as names, because
-mistakes are edits of source text. A data file counts if code names it, or mentions
-``__file__`` in the same folder. Docstrings and what a mistake says and asks are not
-covered, since no answer depends on them; the build compares the latter separately.
+A build redraws only those exercises whose digest has changed. A digest covers
+the engine's modules that draw and score, and the course's statements that the
+exercise can reach through the names it mentions.
 """
 
 from __future__ import annotations
@@ -58,8 +54,7 @@ class Fingerprints:
     """Digests of what a unit's exercises depend on, as the files are at present.
 
     Args:
-        targets: the names of the objects that each exercise's check receives, by the
-            exercise's name, in the order of the notebook.
+        targets: by exercise, the names of the objects that its check receives.
     """
 
     def __init__(self, unit: Unit, targets: Mapping[str, str]) -> None:
@@ -77,11 +72,6 @@ class Fingerprints:
 
     def of_exercise(self, name: str, stub: str, seed: str) -> tuple[str, str]:
         """Digest all that an exercise's references depend on, and collect its messages.
-
-        Args:
-            name: the exercise, "unit/name".
-            stub: the code that students get to complete.
-            seed: this term's seed for hidden cases.
 
         Returns:
             The digest; and all texts that the exercise's mistakes say and ask.
@@ -102,12 +92,8 @@ class Fingerprints:
     def _reach(self, name: str) -> set[_Statement]:
         """Find the statements on which the references of an exercise depend.
 
-        If one of them changes, a build redraws the exercise. All statements of the
-        exercise's own file count. From that file, the unit's probes and solutions, and
-        the engine, the search adds statements that bind a name mentioned so far, bind
-        no name, or quote the exercise's name, in all files that are reached. A name in
-        a probe does not lead to the unit's own solutions, because probes do not see
-        them.
+        The search starts from the exercise, and follows the names that statements
+        mention.
         """
         folder, quoted = self._unit.folder, f'"{name}"'
         exercises = folder / "exercises"

@@ -39,8 +39,7 @@ TIMES, SECONDS = 20, 0.5
 class Count:
     """How many generated mutants of an exercise its cases catch.
 
-    Of those that pass all cases, ``explained`` are equivalent to the solution, with
-    the reason on record in ``survivors.json``; ``survivors`` describes the others.
+    Of the others, those known to be equivalent to the solution are ``explained``.
     """
 
     name: str
@@ -60,10 +59,7 @@ class Count:
 def count(specification: Specification) -> Count:
     """Test every generated mutant of a solution on cases drawn from two seeds.
 
-    Cases whose answers are scored by a measure, rather than right or wrong, are
-    left out. The solution itself runs first, to learn how long a mutant may take
-    (`TIMES`). A mutant that survives counts as explained if its description matches
-    one of the exercise's patterns in ``survivors.json``.
+    Survivors that ``survivors.json`` lists as equivalent count as explained.
     """
     cases = [c for seed in "ab" for c in fresh_cases(specification, seed)]
     # Ordinary cases first: most mutants fail the first one.
@@ -110,9 +106,7 @@ def is_caught(
     cases: Iterable[Case],
     seconds: float = SECONDS,
 ) -> bool:
-    """Return whether a mutant fails a case.
-
-    A mutant that cannot be built, or that does not end, counts as caught.
+    """Return whether a mutant fails a case, cannot be built, or does not end.
 
     Args:
         seconds: the CPU time after which the mutant is stopped.

@@ -16,12 +16,9 @@ def causal_mask(length: int) -> torch.Tensor:
 
 
 def open_mask(draw: Draw, *shape: int, chance: float = 0.5) -> torch.Tensor:
-    """Draw a boolean mask that has a True and a False in every row.
+    """Draw a mask with a True (may be attended to) and a False in every row.
 
-    True stands for an entry that may be attended to. Rows need at least two entries.
-
-    Args:
-        chance: the probability of True, for entries that are not set to ensure this.
+    Rows need two entries or more; the rest are True with probability ``chance``.
     """
     keep = draw.flags(*shape, chance=chance)
     allowed = draw.ids(0, shape[-1], *shape[:-1], 1)

@@ -1,10 +1,9 @@
 """The record of what a unit was last built from, ``source/NN_unit.built``.
 
-The first line is the fingerprint of the source notebook (adopt.py), and the second one
-a digest of the reference files. A line for each exercise follows: a digest of what its
-references depend on (fingerprints.py), its name, its points, and a digest of its texts.
-A build keeps the references of an exercise while the reference files and what they
-depend on have not changed; without the record, it draws them all.
+Line 1 is the fingerprint of the source notebook, and line 2 a digest of the
+reference files. Each exercise has a further line: a digest of what its
+references depend on, its name, its points, and a digest of its texts. A build
+keeps the references whose digests have not changed.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ class Build:
     Args:
         source: the fingerprint of the source notebook, as a line of text.
         references: a digest of the reference files.
-        exercises: a line for each exercise, by its name and in the order of the
-            notebook: the digest of what it depends on, its name, its points, and a
-            digest of its title, its contract and the texts of its mistakes.
+        exercises: by name, each exercise's line in the record, in notebook order.
     """
 
     source: str = ""
@@ -60,11 +57,7 @@ def record(unit: Unit) -> Path:
 
 
 def read(unit: Unit) -> Build:
-    """The record of a unit's last build; an empty one if there is none.
-
-    The file is what ``str`` makes of a `Build`: its second line begins with the digest
-    of the references, and the second word of each later line is an exercise's name.
-    """
+    """Return the record of a unit's last build; an empty one if there is none."""
     path = record(unit)
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     source, *lines = text.splitlines(keepends=True) or [""]

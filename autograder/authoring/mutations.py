@@ -32,12 +32,7 @@ class Mutation:
 
 
 def mutations(source: str) -> Iterator[Mutation]:
-    """Yield all mutants of a function or class, without duplicates.
-
-    The parts of a ``raise`` statement are never changed. Operators in `IN_CALLS`,
-    which change what a module computes when it is called, are not applied inside
-    ``__init__``.
-    """
+    """Yield all mutants of a function or class, without duplicates."""
     tree = _without_documentation(ast.parse(source))
     codes = {ast.unparse(tree)}
     in_init = inside(tree, lambda node: getattr(node, "name", "") == "__init__")

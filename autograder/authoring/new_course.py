@@ -1,10 +1,7 @@
 """Create a new course: a repository with some of this course's units.
 
-The notebook, exercises, solutions and references of a unit that is left out are
-not copied. Tests and benchmarks that name such a unit are not copied either,
-and neither are those that import one of these files. README and docs/ are
-generated anew from the units that remain. The message of the first commit names
-the commit from which the course was copied.
+The files of other units are not copied, nor are tests and benchmarks that
+depend on them. README and docs/ are generated anew.
 """
 
 from __future__ import annotations
@@ -36,12 +33,7 @@ def create(chosen: Iterable[Unit], root: Path, folder: Path) -> list[str]:
         folder: the new course's folder, which must not exist, or be empty.
 
     Returns:
-        The paths of the tests and benchmarks that were left out because they depend on
-        other units.
-
-    Raises:
-        CourseError: a unit builds on one that is not chosen, the folder holds
-            files, the course is not a Git checkout, or a command fails.
+        The paths of tests and benchmarks left out, as they need other units.
     """
     chosen_units = list(chosen)
     labels = {unit.label for unit in chosen_units}
@@ -77,11 +69,7 @@ def origin(root: Path) -> str:
 
 
 def commit(folder: Path, message: str) -> None:
-    """Make a folder a repository whose first commit holds all that is in it.
-
-    Raises:
-        CourseError: a Git command fails.
-    """
+    """Make a folder a Git repository, and commit all that is in it."""
     _run(folder, "git", "init", "-q")
     _run(folder, "git", "add", "--all")
     default = ["-c", "user.name=new-course", "-c", "user.email=new-course@localhost"]
@@ -127,8 +115,7 @@ def _is_part_of(name: str, dropped: Collection[Unit]) -> bool:
 def is_named(unit: str, text: str) -> bool:
     """Return whether code refers to a unit by its name.
 
-    A name that is a single word, such as "attention", may occur in prose. It counts
-    only in an import, or directly after one of ``/ . _ ' "``.
+    A single word counts only in an import or after one of ``/ . _ ' "``.
     """
     if "_" in unit:
         return unit in text
@@ -140,9 +127,6 @@ def find_affected(
     root: Path, names: Iterable[str], dropped: Collection[str]
 ) -> set[str]:
     """Find the tests and benchmarks that depend on units which are left out.
-
-    A file depends on a unit if it names the unit, if it imports a file that depends on
-    it, or if the ``conftest.py`` of its folder does.
 
     Args:
         names: the paths of the course's files, relative to ``root``.

@@ -1,7 +1,7 @@
 """Create a new exercise: its cells and its file, for the author to fill in.
 
-The skeleton is an exercise that works, with `MARK` wherever the author has something to
-write. A unit that contains this mark cannot be built.
+The skeleton is a working exercise, with a mark wherever the author has
+something to write. A unit that contains a mark cannot be built.
 """
 
 from __future__ import annotations
@@ -30,10 +30,7 @@ _IMPORTS = {
 
 
 def create(unit: Unit, name: str) -> list[Path]:
-    """Write the skeleton of a new exercise, which follows the last one of a unit.
-
-    Returns:
-        The files that were written: the exercise's own, and the unit's notebook.
+    """Add the skeleton of a new exercise to a unit's end; return the files written.
 
     Raises:
         CourseError: the name is invalid or taken; nothing is written.
@@ -68,11 +65,7 @@ def create(unit: Unit, name: str) -> list[Path]:
 
 
 def refuse_unfinished(unit: Unit) -> None:
-    """Refuse a unit in which the skeleton of an exercise is not filled in.
-
-    Raises:
-        CourseError: with file and line of each mark of the skeleton.
-    """
+    """Raise a CourseError if a new exercise in a unit is not filled in."""
     if marks := list(_marks(unit)):
         raise CourseError("\n".join(marks))
 
@@ -97,10 +90,9 @@ def _text(path: Path) -> str:
 def _with_cells(
     text: str, wording: Wording, count: int, words: Mapping[str, str]
 ) -> str:
-    """Insert a new exercise after a notebook's last check, and update the stated count.
+    """Insert a new exercise after a notebook's last check, and correct the count.
 
     Args:
-        text: the notebook's text.
         count: the number of exercises before.
         words: what to fill into the template of the new cells, by field.
     """

@@ -30,13 +30,10 @@ case = CaseKind  # case(name, title, inputs, hint, ...)
 def sizes(
     *, below: int = 0, scale: float = 2.0, dtype: str = "", **values: Any
 ) -> InputSizes:
-    """State the sizes in which a case draws its inputs: ``sizes(B=2, L=5, d_model=6)``.
+    """State the sizes in which a case draws its inputs: ``sizes(B=2, L=5, d_k=6)``.
 
-    The exercise's stub states the dimensions of each tensor. The name of an argument
-    may stand for its value, for its shape in letters, or for a function that draws it.
-    Such a function takes a Draw and the sizes that its other parameters name:
-    ``ids=lambda draw, B, L: draw.ids(4, 9, B, L)``. For ``below``, ``scale`` and
-    ``dtype``, see `InputSizes`.
+    The name of an argument may stand for its value, its shape, or a function that
+    draws it: ``ids=lambda draw, B, L: draw.ids(4, 9, B, L)``. See `InputSizes`.
     """
     return InputSizes(values, below, scale, dtype)
 
@@ -51,12 +48,9 @@ def wrong(
     """Make a known mistake, which a check can recognise in a student's answers.
 
     Args:
-        name: the mistake's identifier.
         says, asks: the message and the question that the check then shows.
-        variants: wrong programs that make the mistake, as `edit`, `source` or
-            `student_program` returns them.
-        tests: some words of the line in the exercise's contract (the list of its
-            requirements) that the mistake breaks.
+        variants: wrong programs, from `edit`, `source` or `student_program`.
+        tests: words quoted from the requirement that the mistake breaks.
     """
     return Mutant(name=name, says=says, asks=asks, variants=variants, tests=tests)
 
@@ -65,10 +59,8 @@ def right(name: str, variant: Variant, tests: str = "") -> Variant:
     """Make an accepted solution: one in a different style, which must get every point.
 
     Args:
-        variant: how it differs from the notebook's solution, as `edit` or `source`
-            returns it.
-        tests: some words of the line in the exercise's contract (the list of its
-            requirements) that allows this style.
+        variant: how it differs from the notebook's, from `edit` or `source`.
+        tests: words quoted from the requirement that allows this style.
     """
     return replace(variant, name=name, tests=tests)
 
@@ -78,9 +70,6 @@ def edit(old: str, new: str, *pairs: str, name: str = "") -> Variant:
 
     Args:
         pairs: further texts to replace, each followed by its new text.
-
-    Raises:
-        ValueError: ``pairs`` ends with an old text without its new text.
     """
     texts = (old, new, *pairs)
     edits = [Edit(*pair) for pair in zip(texts[::2], texts[1::2], strict=True)]
@@ -93,9 +82,5 @@ def source(code: str, name: str = "") -> Variant:
 
 
 def student_program(code: str, name: str = "") -> Variant:
-    """Make a variant from a student's program, which is executed only in a sandbox.
-
-    ``autograder unnamed --adopt`` adds a mistake with such a variant to an
-    exercise.
-    """
+    """Make a variant from a student's program, which runs only in a sandbox."""
     return Variant(name=name, source=code, confined=True)

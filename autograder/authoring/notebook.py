@@ -47,9 +47,7 @@ class Cell:
         location: where the cell begins, as "file:line".
         role: "exercise", "check" or "written"; "" for any other cell.
         name: the exercise or question, as "unit/name"; "" without a role.
-        points: the points of a check or a written answer.
-        is_given: whether the cell is not graded, because its exercise is given in
-            an edition of the unit (edition.py).
+        is_given: whether students are given the solution, and earn no points.
         folded: whether the cell draws or trains, and is not meant to be read.
         words: the terms that the build looks for in the notebook's language.
     """
@@ -79,9 +77,7 @@ def read(unit: Unit) -> list[Cell]:
     """Read a unit's notebook, in the course's language if there is a translation.
 
     Raises:
-        CourseError: with file and line of every fault: unknown or mistyped metadata,
-            duplicate names, a check without exercise, missing markers, points that do
-            not sum to 100.
+        CourseError: with file and line of every fault.
     """
     return parse(unit.text.read_text(encoding="utf-8"), unit)
 
@@ -159,12 +155,7 @@ def _cell(
 
 
 def _points(metadata: dict[str, Any], role: str, location: str) -> float:
-    """Read the points of a check or of a written answer; other cells have 0.
-
-    Raises:
-        CourseError: such a cell states no points, another cell states some, or they are
-            not a number from 0 up.
-    """
+    """Read the points of a check or of a written answer; other cells have 0."""
     graded = role in ("check", "written")
     if graded != ("points" in metadata):
         raise CourseError(
@@ -200,11 +191,7 @@ _NAMES = r"[A-Za-z_]\w*(?:, [A-Za-z_]\w*)*"
 
 
 def target(cell: Cell) -> str:
-    """The name that a check cell checks, or several names joined by ", ".
-
-    Raises:
-        CourseError: the cell holds anything but comments and its exercise's check.
-    """
+    """Return the name that a check cell checks, or several names joined by ", "."""
     match = re.fullmatch(
         rf'(?:#.*\n)*check\("{cell.name}", ({_NAMES})\)', cell.text.strip()
     )
@@ -238,11 +225,7 @@ def _describe_pairs(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def refuse_wrong_sum(cells: Sequence[Cell]) -> None:
-    """Refuse a unit whose points are not 100.
-
-    Raises:
-        CourseError: with file and line of the last cell that has points.
-    """
+    """Raise a CourseError if a unit's points do not sum to 100."""
     graded = [cell for cell in cells if cell.points] or cells
     total = sum(cell.points for cell in cells)
     if abs(total - 100) > 1e-9:

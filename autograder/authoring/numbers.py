@@ -14,16 +14,7 @@ TITLE = re.compile(r"^# (.+)$", re.MULTILINE)  # of a notebook, in its first cel
 
 
 def refuse_stale(cells: Sequence[Cell]) -> None:
-    """Check the points stated before graded cells, and the counts in the unit's head.
-
-    The last number of points that the text before a check states must be that of
-    the check. The points of a written answer must be among those that the text
-    before it states, because a rubric states other points as well. The head is the
-    text before the first code cell that is not folded.
-
-    Raises:
-        CourseError: with file and line of each wrong number.
-    """
+    """Raise a CourseError if a unit's text states wrong points or counts."""
     if stale := [*_points(cells), *_counts(cells)]:
         raise CourseError("\n".join(stale))
 
@@ -74,11 +65,7 @@ def _counts(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def refuse_untitled(cells: Sequence[Cell]) -> None:
-    """Check that a notebook has a title, and each exercise a heading with a title.
-
-    Raises:
-        CourseError: with file and line of each cell that lacks its title.
-    """
+    """Raise a CourseError if a notebook or one of its exercises has no title."""
     faults, titles_by_name = Faults(), titles(cells)
     first, label = cells[0], Path(cells[0].location.rpartition(":")[0]).stem
     number, _, name = label.partition("_")
@@ -99,11 +86,7 @@ def refuse_untitled(cells: Sequence[Cell]) -> None:
 
 
 def titles(cells: Sequence[Cell]) -> dict[str, str]:
-    """The title of each exercise by its name, from the heading above its check.
-
-    It is "" if there is no such heading since the check before, so that no exercise
-    gets the title of another one.
-    """
+    """Map each exercise to its title, from the heading above its check."""
     by_name, title = {}, ""
     for cell in cells:
         if cell.kind == "markdown":

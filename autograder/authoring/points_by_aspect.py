@@ -29,13 +29,9 @@ _WORDS = {
 
 
 def shares(name: str, points: float) -> dict[str, float]:
-    """Map each aspect of an exercise's visible cases to its points, in the usual order.
+    """Share the points of an exercise, "unit/name", among its visible cases' aspects.
 
-    An aspect is what answers are about, such as "values", "form" or "gradients".
-
-    Args:
-        name: the exercise, "unit/name".
-        points: the points of the whole exercise.
+    An aspect is what answers are about, such as "values" or "gradients".
     """
     exercise = replace(references.load(name.split("/")[0])[name], points=points)
     case_aspects = dict.fromkeys(a for case in exercise.cases for a in aspects(case))
@@ -63,22 +59,8 @@ def answer_aspects(
     """Map answers to the aspect of the points that they earn.
 
     An aspect is what answers are about, such as "values" or "gradients". The probe,
-    which calls a student's object, declares one for each answer. Whether it counts
-    depends on the case; an answer without an entry earns points of its case's own
-    aspect.
-
-    - In a case of values or masks, the aspects in `PRICES` count; if it is one of
-      values and not `undivided`, so do the parts of the results.
-    - In other cases, including the one that makes several calls in turn, only the
-      ``small`` aspects in `PRICES` count.
-    - In the other cases of general properties, none of them count.
-
-    Args:
-        names: the names of the case's answers.
-
-    Raises:
-        CourseError: the probe declares an answer for no aspect, for several, or for
-            an unknown one.
+    which calls a student's object, declares one for each answer. An answer without
+    an entry counts for the aspect of its case.
     """
     if kind.says and kind.name != SEQUENCE:  # a general property
         return {}
@@ -102,14 +84,7 @@ def answer_aspects(
 
 
 def _declared_aspect(specification: Specification, name: str) -> str:
-    """Return the aspect that the probe declares for an answer.
-
-    It is `OWN` for an answer that counts for the aspect of its case. A part of the
-    results is an aspect of its own, with the same name.
-
-    Raises:
-        CourseError: as `answer_aspects`.
-    """
+    """Return the aspect that the probe declares for an answer."""
     if name in specification.part_names:
         return name
     try:

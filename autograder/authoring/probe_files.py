@@ -21,13 +21,7 @@ _OF_A_UNIT = ("probes", "library")
 
 
 def refuse_unfit(unit: Unit) -> None:
-    """Check that a unit's probes and library are packages that import only what ships.
-
-    A sandbox could not import other modules, so no student would get points.
-
-    Raises:
-        CourseError: with file and line of each fault.
-    """
+    """Raise a CourseError if a unit's probes or library cannot run in a sandbox."""
     faults = Faults()
     for name in _OF_A_UNIT:
         module = unit.folder / f"{name}.py"
@@ -80,11 +74,7 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _is_bare(module: str) -> bool:
-    """Return whether ``from MODULE import name`` imports a package called ``name``.
-
-    This is assumed for "autograder", for the course's package, and for the package
-    of a unit. The name then decides whether what is imported ships to students.
-    """
+    """Guess whether ``from MODULE import name`` imports a package called ``name``."""
     match module.split("."):
         case ["autograder"]:
             return True

@@ -1,10 +1,8 @@
 """Derive cases that test general properties from an exercise's own cases.
 
 A general property holds for any correct solution: for instance, a second call
-gives the same result. It is tested by calling the exercise's object in a
-certain way, and `autograder.checks.properties` defines these ways. Which of
-them apply, and which dimensions the arguments and results have, is stated in
-the exercise's ``Contract``.
+gives the same result. The exercise's ``Contract`` states which properties to
+test; `autograder.checks.properties` makes the calls.
 """
 
 from __future__ import annotations
@@ -32,13 +30,10 @@ Forms = Mapping[str, Mapping[str, Any]]
 
 
 def forms(solution: Any) -> Forms:
-    """Describe the signatures of a solution in which arguments have defaults.
-
-    To test general properties, such arguments are passed by name or by position.
+    """Describe which arguments of a solution have defaults.
 
     Returns:
-        The names and defaults under "called" and "made", as `Forms` explains; a
-        signature without defaults has no entry.
+        Names and defaults under "called" and "made" (for a class), as in `Forms`.
     """
     forms_by_call = {"made" if inspect.isclass(solution) else "called": _form(solution)}
     if "forward" in vars(solution):
@@ -47,13 +42,12 @@ def forms(solution: Any) -> Forms:
 
 
 def _form(function: Any, skipped: int = 0) -> dict[str, Any]:
-    """Return a function's arguments under "names", and their defaults under "defaults".
+    """Return the "names" of a function's arguments, and their "defaults".
 
-    The result is {} if no argument has a default, if an argument cannot be passed both
-    by name and by position, or if a default is not None, a boolean, a number or a text.
+    The result is {} without defaults, or if a test cannot use them.
 
     Args:
-        skipped: the number of arguments to leave out at the start, such as ``self``.
+        skipped: how many arguments to leave out at the start, such as ``self``.
     """
     parameters = [*inspect.signature(function).parameters.values()][skipped:]
     defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
@@ -84,12 +78,8 @@ def kinds(
     """Make the kinds of cases that test the properties of a contract.
 
     Args:
-        own_kinds: the exercise's own kinds of cases, from whose inputs they are
-            made.
+        own_kinds: the exercise's own kinds of cases, whose inputs are used.
         forms: the names and defaults of arguments, as `forms` returns them.
-
-    Raises:
-        CourseError: the contract names a kind that is not among ``own_kinds``.
     """
     forms = forms or {}
     by_name = {kind.name: kind for kind in own_kinds}
@@ -135,8 +125,6 @@ def _case(
 
     Args:
         way_name: one of the ways in autograder/checks/properties, such as "steady".
-        sources: the kinds of cases whose inputs are used.
-        forms: names and defaults of arguments, for ways that pass options differently.
         rates: additional inputs, which set the rate of dropout.
     """
     labels = [source.title if len(sources) > 1 else "" for source in sources]
@@ -161,7 +149,6 @@ def _sizes(contract: Contract, sizes: SpecialSizes) -> CaseKind:
     """Make the case that calls an exercise's object on inputs of special sizes.
 
     Args:
-        contract: if it states no arguments, the exercise's own probe makes the calls.
         sizes: draws the inputs of each call, by a label such as "one sentence".
     """
     way_name = "plain" if contract.arguments else "probe"
@@ -182,11 +169,8 @@ def sequence(
 ) -> tuple[CaseKind, ...]:
     """Make a case that applies the exercise's own probe to several inputs in turn.
 
-    The first inputs are repeated at the end, and once more after the results of
-    that call were overwritten, so that an object which keeps state between calls
-    gives itself away. The result is () if the exercise has more than nine kinds of
-    cases, or fewer than two usable ones: these are about results, visible to
-    students, and not measured, and their answers come from the solution.
+    The first inputs are repeated at the end, to expose an object that keeps state
+    between calls. The result is () if the exercise has no suitable kinds of cases.
     """
     usable = [
         kind
@@ -228,8 +212,7 @@ def _pack_inputs(
     """Pack inputs under the prefixes "0/", "1/", ..., and the calls to make as JSON.
 
     Args:
-        parts: the calls, each with its way, the prefix of its inputs, and its label.
-        forms: names and defaults of arguments, for ways that need them.
+        parts: the calls, each with its way, prefix of inputs, and label.
     """
     call = {
         "arguments": _dims(contract.arguments),

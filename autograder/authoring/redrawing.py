@@ -22,15 +22,11 @@ def redraw(
     stubs: Mapping[str, str],
     unchanged: Collection[str] = (),
 ) -> tuple[dict[Path, bytes], str]:
-    """Make a unit's reference files by path, and say how they differ from the old ones.
+    """Make a unit's reference files by path, and say how they differ from the last.
 
     Args:
-        stubs: the code that students complete in the release, by the exercise's name; a
-            given exercise has none, and is not scored.
+        stubs: the code that students complete, by exercise; none if it is given.
         unchanged: exercises whose committed references are kept.
-
-    Raises:
-        CourseError: with the faults of all exercises that have changed.
     """
     drawings, faults = references.build(unit, cells, unchanged), Faults()
     for index, exercise in enumerate(specifications(unit.name)):

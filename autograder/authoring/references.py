@@ -40,10 +40,6 @@ def build(
 
     Returns:
         The exercises with their cases, under "public" and "hidden".
-
-    Raises:
-        CourseError: the notebook and the files of exercises disagree, or exercises have
-            faults, all of which it lists.
     """
     exercises = specifications(unit.name)
     _refuse_mismatch(unit, exercises, _checks(cells))
@@ -71,15 +67,12 @@ def draw_exercises(
     tells: Mapping[str, Tells] = EMPTY,
     unchanged: Collection[str] = (),
 ) -> list[Exercise]:
-    """Draw the hidden cases of all exercises from a seed; without one, the public ones.
+    """Draw the hidden cases of all exercises from a seed, or else the public ones.
 
     Args:
-        tells: by exercise and case, the variants that the case's inputs must expose
-            (telling.py); by default, those that the last build found.
+        tells: by exercise and case, the wrong programs that inputs must expose; by
+            default, those that the last build found.
         unchanged: exercises whose committed cases are kept instead.
-
-    Raises:
-        CourseError: as `build`.
     """
     exercises, checks = specifications(unit.name), _checks(cells)
     _refuse_mismatch(unit, exercises, checks)
@@ -118,14 +111,10 @@ def _checks(cells: Iterable[Cell]) -> dict[str, Cell]:
 def _refuse_mismatch(
     unit: Unit, exercises: Iterable[Specification], checks: dict[str, Cell]
 ) -> None:
-    """Check that exercises and check cells match.
+    """Raise a CourseError if exercises and check cells do not match.
 
     Args:
         checks: the check cell of each exercise.
-
-    Raises:
-        CourseError: an exercise has no check cell, or a check cell belongs to no
-            exercise with cases, or checks another object than the exercise's target.
     """
     by_name, faults = {exercise.name: exercise for exercise in exercises}, Faults()
     for name, cell in checks.items():
@@ -150,9 +139,8 @@ def merge_with_committed(
 ) -> tuple[dict[Path, bytes], str]:
     """Return the reference files by path, and how they differ from the committed ones.
 
-    Nothing is written. Committed tensors that agree with the new ones are kept, because
-    rounding differs between processors, and that is no reason to change a file. The
-    description of the differences is "" if there are none.
+    Committed tensors that agree with new ones are kept, because rounding differs
+    between processors. The description is "" if nothing differs.
 
     Args:
         built: the exercises to save, as `build` returns them.
@@ -187,11 +175,7 @@ _RIGHT, _MISTAKEN, _PAIRS = 0.1, 1.0, 10.0
 
 
 def difference(old: Mapping[str, Exercise], new: Sequence[Exercise]) -> str:
-    """Describe the first difference between two builds of a unit; "" if there is none.
-
-    Names, shapes, dtypes, integers, booleans and texts are compared exactly, floats
-    within a part of the tolerance of their case.
-    """
+    """Describe the first real difference between two builds; "" if there is none."""
     if not old:
         return "there is no earlier file to compare with"
     if list(old) != [exercise.name for exercise in new]:

@@ -21,11 +21,7 @@ _SHORTEST_LEAK = 24  # characters; shorter lines may occur anywhere by chance
 
 
 def generate(unit: Unit, source: str) -> str:
-    """Generate the release notebook's text.
-
-    Raises:
-        CourseError: nbgrader cannot make a release of the source notebook.
-    """
+    """Generate the text of a unit's release notebook from its source, with nbgrader."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         path = root / "source" / unit.label / f"{unit.label}.ipynb"
@@ -37,9 +33,7 @@ def generate(unit: Unit, source: str) -> str:
 
 
 def _show_opening(unit: Unit, text: str) -> str:
-    """Add an output to the first cell that only calls `drawing`.
-
-    Students then see the drawing before they run any cell.
+    """Add the output of the first drawing, so that students see it from the start.
 
     Args:
         text: the JSON of the release notebook.
@@ -83,11 +77,7 @@ def _run_nbgrader(root: Path, unit: Unit) -> None:
 
 
 def refuse_leaks(cells: list[Cell], release: str) -> None:
-    """Refuse a release that holds a hidden test or a line of a solution.
-
-    Raises:
-        CourseError: with the file and line of each solution that leaks.
-    """
+    """Raise a CourseError if a release shows a hidden test or a line of a solution."""
     notebook = nbformat.reads(release, as_version=4)
     given_texts = {cell.text for cell in cells if cell.is_given}
     texts = [cell.source for cell in notebook.cells if cell.source not in given_texts]

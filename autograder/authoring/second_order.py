@@ -1,8 +1,7 @@
 """Second-order mutants: programs that make two of an exercise's mistakes at once.
 
-Nobody writes them: `combine_variants` makes them from the exercise's mutants.
-Some cases store a sketch of their answers, by which a check can recognise a
-pair of mistakes.
+They are made from the exercise's mutants. Some cases store a sketch of their
+answers, by which a check can recognise a pair of mistakes.
 """
 
 from __future__ import annotations
@@ -49,12 +48,10 @@ def add_pair_sketches(
 ) -> tuple[Case, ...]:
     """Add sketches of the results of pairs of mistakes to a few of the cases.
 
-    Both mistakes of a pair are made in one program. A sketch reduces its answers to
-    a case to two numbers, which are enough to recognise them.
+    A sketch is two numbers, by which a check recognises both mistakes at once.
 
     Args:
-        unsteady: variants whose results depend on rounding. A pair with one of them
-            is sketched only if the results of both mistakes together do not.
+        unsteady: variants whose results depend on rounding.
     """
     ordinary = [c for c in cases if c.mistakes and not c.says and not c.measure]
     if specification.interactor_class is not Interactor or any(
@@ -71,12 +68,7 @@ def add_pair_sketches(
 def _sketches(
     specification: Specification, cases: Sequence[Case], unsteady: frozenset[str]
 ) -> dict[str, Answers]:
-    """Map the name of each chosen case to the sketches of pairs that it stores.
-
-    The sketches are tensors in the form of `Case.doubles`. A pair is left out if it
-    cannot be sketched, or if it gives the same answers as one of its mistakes
-    alone, since that one explains them. The result is {} if no pair remains.
-    """
+    """Map each chosen case to its sketches of pairs, in the form of `Case.doubles`."""
     sketched: list[tuple[tuple[int, int], list[torch.Tensor]]] = []
     variants = [v for mutant in specification.mutants for v in mutant.variants]
     failing = {c: {v.name for v in variants if not _is_right(c, v)} for c in cases}
@@ -101,13 +93,10 @@ def _sketches(
 
 
 def _choose(failing: Mapping[Case, set[str]], count: int) -> list[Case]:
-    """Choose cases one by one, so that many variants fail at least one of them.
-
-    They are returned in the order of ``failing``.
+    """Choose at most ``count`` cases that together expose many variants.
 
     Args:
         failing: by case, the names of the variants that fail it.
-        count: the number of cases to choose, if there are so many.
     """
     chosen, covered = list[Case](), set[str]()
     while len(chosen) < min(count, len(failing)):
@@ -122,12 +111,10 @@ def _sketch_double(
 ) -> list[torch.Tensor]:
     """Reduce the answers of code with two mistakes to two numbers for each case.
 
-    See `sketch`. The result is [] if the code fails to run, if its answers depend on
-    rounding, or if all of them are errors.
+    The result is [] if the code fails, or its answers are of no use.
 
     Args:
-        is_unsteady: whether one of the mistakes alone depends on rounding, so that it
-            must be tested whether both together do.
+        is_unsteady: whether to test that the answers do not depend on rounding.
     """
     try:
         names = run_source(code, namespace(specification), "<two mistakes>")
@@ -158,14 +145,10 @@ def _sketch_double(
 def _is_one(
     cases: Sequence[Case], sketches: Sequence[torch.Tensor], variant: str
 ) -> bool:
-    """Return whether two mistakes together give the same answers as one of them alone.
-
-    The result is False if a case does not store that mistake's complete answers.
+    """Return whether two mistakes together give the same answers as ``variant`` alone.
 
     Args:
-        sketches: for each case, the sketch of the answers of both mistakes
-            together.
-        variant: the name of the variant that makes the one mistake.
+        sketches: for each case, the sketch of the answers of both mistakes.
     """
     if any(PATTERN in case.mistakes[variant] for case in cases):
         return False  # its answers depend on rounding, those of both do not
@@ -185,11 +168,7 @@ def _doubles(
 ) -> Iterator[tuple[tuple[int, int], set[str], str]]:
     """Yield the pairs of variants that can be combined in one program.
 
-    Each pair is given by the indices of its two mutants, the names of its two
-    variants, and the code that makes both mistakes.
-
-    Args:
-        names: the variants to combine, which are those that fail some case.
+    Each has the indices of two mutants, the names of two variants, and the code.
     """
     visible = [
         (index, variant)
@@ -212,12 +191,7 @@ def _is_right(case: Case, variant: Variant) -> bool:
 def combine_variants(
     specification: Specification, first: Variant, second: Variant
 ) -> str:
-    """Write code that makes two mistakes at once; "" if they cannot be combined.
-
-    Edits that overlap cannot be combined. Two variants that are whole code are merged
-    by their differences from an accepted solution. A student's program is never
-    combined, because it is not executed here.
-    """
+    """Write code that makes two mistakes at once; "" if they cannot be combined."""
     if first.confined or second.confined:
         return ""
     for earlier, later in ((first, second), (second, first)):

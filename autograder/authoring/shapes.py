@@ -39,16 +39,14 @@ class Parameter:
     """An argument or a result, as its annotation states it.
 
     Args:
-        name: the argument's name, such as "x", or "*context" if it takes any number;
-            "" for a result.
-        kind: the dtype of a tensor, one of `KINDS`; "" if no shape is stated.
-        shapes: the alternatives for a tensor, each a tuple of dimensions such as "B",
-            "h*d_k" or "*batch"; ``((),)`` for a tensor without dimensions.
-        plain: the types other than tensors and None, as text: "int", "list[int]"; ""
-            if there are none.
+        name: the argument's name, or "*context" for any number; "" for a result.
+        kind: the dtype of a tensor, such as "Float"; "" if no shape is stated.
+        shapes: the allowed shapes, each a tuple of dimensions such as "B", "h*d_k"
+            or "*batch"; ``((),)`` for a tensor without dimensions.
+        plain: the types other than tensors and None, as text: "int", "list[int]".
         optional: whether None is allowed.
         default: the code of the default; None if there is none.
-        is_array: whether the annotation states a NumPy array, not a tensor.
+        is_array: whether it is a NumPy array, not a tensor.
     """
 
     name: str = ""
@@ -65,10 +63,8 @@ class Signature:
     """The arguments and results of a function, or those of a class and its methods.
 
     Args:
-        arguments: the arguments in order, without ``self``; for a class, those of its
-            ``__init__``.
-        results: the returned value, or the items of a returned tuple in order; empty
-            for a class, and for a function that returns None.
+        arguments: those of a function, or of a class's ``__init__``; no ``self``.
+        results: the returned value, or the items of a returned tuple in order.
         methods: a class's methods by name, without ``__init__``.
     """
 
@@ -83,11 +79,7 @@ class Signature:
 
 
 def refuse_wrong(cells: Sequence[Cell]) -> None:
-    """Check the dimensions and dtypes in all annotations of a notebook's code.
-
-    Raises:
-        CourseError: with file and line of each annotation that cannot be used.
-    """
+    """Raise a CourseError if the annotations in a notebook's code cannot be used."""
     faults = Faults()
     for cell in cells:
         if cell.kind == "code":
@@ -107,8 +99,7 @@ def read_signature(code: str, target: str) -> Signature:
     """Read the signature of a function or class from the code of a cell.
 
     Args:
-        code: the text of an exercise's cell, in which `refuse_wrong` finds no fault.
-        target: the name of the function or class, which the code defines.
+        code: the text of a cell in which `refuse_wrong` finds no fault.
     """
     definitions = (
         node
@@ -131,8 +122,7 @@ def evaluate(dimension: str, sizes: Mapping[str, int]) -> int:
     """Compute a dimension such as "h*d_k" from the sizes of its names.
 
     Raises:
-        ValueError: it is not an expression of names, integers, ``+ - * //`` and
-            parentheses.
+        ValueError: it is not simple arithmetic with names and integers.
         KeyError: a name has no size.
     """
     try:

@@ -1,9 +1,8 @@
 """Make a case's inputs smaller, so that a student can follow the case by eye.
 
-Each step shrinks them in one way: fewer items, letters or rows, or smaller
-numbers. A smaller input may make no sense to the exercise, so the caller tries
-each of them on solutions (delta debugging: Zeller and Hildebrandt 2002,
-"Simplifying and isolating failure-inducing input").
+Each step shrinks them in one way, and the caller tries the result on solutions
+(delta debugging: Zeller and Hildebrandt 2002, "Simplifying and isolating
+failure-inducing input").
 """
 
 from __future__ import annotations
@@ -35,11 +34,7 @@ def smaller_inputs(inputs: Answers) -> Iterator[dict[str, Value]]:
 
 
 def _cut_lists(inputs: Answers) -> Iterator[dict[str, Value]]:
-    """Cut all lists of the same length, given as JSON, at the same positions.
-
-    Lists of equal length are taken to belong together, item by item. A list that is
-    the only one of its length is left to `_smaller_values`.
-    """
+    """Cut all lists of the same length, given as JSON, at the same positions."""
     lists: dict[int, dict[str, list[Any]]] = {}
     for name, value in inputs.items():
         data = _read_data(value)

@@ -1,11 +1,9 @@
 """Derive inputs of given sizes, and a contract, from an exercise's signature.
 
-    case("plain", "two sentences, three heads", sizes(B=2, h=3, L=5, d_k=4), hint)
+    case("plain", "two sentences", sizes(B=2, h=3, L=5, d_k=4), hint)
 
-Such a case states only sizes, and every tensor that the exercise's stub
-annotates is drawn in these sizes. From the annotations also follow the
-exercise's contract (how its object is called, and what holds for all calls),
-and inputs in which one size is 1 or all sizes are equal.
+The stub's annotations determine the tensors of this case, inputs of unusual
+sizes, and the contract: how the object is called, and what holds for all calls.
 """
 
 from __future__ import annotations
@@ -41,12 +39,7 @@ _EQUAL = 3  # the size of all dimensions that may be equal
 
 
 def complete(specification: Specification) -> Specification:
-    """Fill in what a specification omits, from its signature: inputs, contract, sizes.
-
-    Raises:
-        CourseError: a case states a size that nothing uses, or ``results`` names
-            more or fewer results than the signature states.
-    """
+    """Fill in a specification's inputs, contract and sizes from its signature."""
     if len(specification.targets) > 1:
         return specification
     plan = _Plan(specification)
@@ -198,8 +191,7 @@ class _Plan:
         """Fill in what a contract does not state about arguments, results and ways.
 
         Args:
-            by_sizes: the kinds of cases that state their inputs by sizes. If there are
-                none, the contract is returned unchanged.
+            by_sizes: the kinds of cases that state their inputs by sizes.
         """
         if not by_sizes:
             return contract
@@ -237,10 +229,9 @@ class _Plan:
         )  # fmt: skip
 
     def complete_sizes(self, special: SpecialSizes) -> SpecialSizes:
-        """Make a function like ``special`` that draws all its inputs.
+        """Make a function like ``special``, but with all inputs drawn.
 
-        Both take a Draw and return inputs by label. Those of ``special`` may be
-        stated as sizes only.
+        ``special`` may return the sizes of inputs instead.
         """
 
         def draw_all(draw: Draw) -> dict[str, Inputs]:
@@ -258,9 +249,7 @@ class _Plan:
     ) -> SpecialSizes | None:
         """Make a function that draws a case's inputs in unusual sizes, by label.
 
-        Each dimension has the size 1 in turn, and then all have the same size, except
-        for those that the specification says are ``fixed``. The result is None if
-        there is nothing to change.
+        Each dimension has the size 1 in turn, and then all have the same size.
 
         Args:
             more: further changes to the sizes of ``kind``, by label.
@@ -326,9 +315,7 @@ def _describe_argument(parameter: Parameter, sizes: InputSizes) -> str:
 def _forms(parameter: Parameter, sizes: InputSizes) -> list[tuple[str, ...]]:
     """List the shapes of an argument or a result, each as a tuple of dimensions.
 
-    A ``*name`` in a shape stands for any number of batch dimensions. There, the
-    shape is listed with none, with one ("B"), and with as many as the case's sizes
-    state for it ("B", "B_2", ...).
+    A ``*name`` is listed with several numbers of batch dimensions.
     """
     forms = list[tuple[str, ...]]()
     for shape in parameter.shapes:

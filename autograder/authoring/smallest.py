@@ -1,8 +1,7 @@
 """Make small cases, on which students can see by eye how their answer fails.
 
-For each mistake of an exercise, the inputs of the smallest case that shows it are cut
-further, as long as the mistake still gives another result than the solution (delta
-debugging). At most a dozen of these cases are stored with the exercise.
+For each mistake, the smallest case that shows it is cut further, as long as the
+mistake still gives another result than the solution (delta debugging).
 """
 
 from __future__ import annotations
@@ -45,12 +44,7 @@ def small_cases(
 ) -> tuple[Case, ...]:
     """Find small cases on which the mistakes of an exercise fail, the smallest first.
 
-    Cases that would be unreadable are left out: those of trained models,
-    interactive probes and modules, those with many inputs, and those whose results
-    are floats that are computed from floats.
-
-    Args:
-        cases: the visible cases, whose inputs are cut to make the small ones.
+    Cases that a person could not follow by eye are left out.
     """
     if specification.interactor_class is not Interactor or any(
         case.measure for case in cases
@@ -69,11 +63,7 @@ def small_cases(
 
 
 def _with_results_only(specification: Specification, case: Case) -> Case:
-    """Copy a case with only the results among its expected answers.
-
-    Answers for other aspects are left out, such as gradients, attributes of a module,
-    or the inputs after the call.
-    """
+    """Copy a case without expected answers for anything but results."""
     probe, parts = find(specification.name), specification.part_names
     expected = {
         name: value
@@ -86,11 +76,7 @@ def _with_results_only(specification: Specification, case: Case) -> Case:
 
 
 def _is_readable(case: Case) -> bool:
-    """Return whether a person can follow a case.
-
-    Such a case has no module and few inputs, and its first result does not consist of
-    floats that are computed from floats, apart from inputs that are single numbers.
-    """
+    """Return whether a case is simple enough for a person to follow by eye."""
     is_module = any(name.startswith((MAKE, WEIGHTS)) for name in case.inputs)
     are_few = len(case.inputs.keys() - {CALL}) <= _INPUTS
     if not case.expected or is_module or not are_few:
@@ -165,10 +151,7 @@ class _Search:
         )
 
     def _shrink(self, name: str) -> Iterator[Case]:
-        """Shrink a case that shows a mistake; yield two versions short enough to show.
-
-        Of the ever smaller versions, these are the first and the last that students can
-        read. Nothing is yielded if none of the cases that are tried has such a version.
+        """Shrink a case that shows a mistake; yield its first and last readable form.
 
         Args:
             name: the variant that makes the mistake.
@@ -250,9 +233,6 @@ def _can_be_shown(case: Case) -> bool:
 
 def _cover(candidates: Sequence[_SmallCase]) -> Iterator[_SmallCase]:
     """Choose a dozen small cases at most, which together show many mistakes.
-
-    For each mistake, the smallest case that shows it is preferred. Cases that are
-    the smallest for several mistakes come first, and other cases come last.
 
     Args:
         candidates: the cases to choose from, the smallest first.

@@ -26,11 +26,7 @@ def builds_on(unit: Unit) -> list[str]:
 
 
 def refuse_gaps(unit: Unit) -> None:
-    """Check that the course has all units on which a unit builds, also indirectly.
-
-    Raises:
-        CourseError: one is missing.
-    """
+    """Raise a CourseError if the course lacks a unit on which this one builds."""
     units_by_label = {earlier.label: earlier for earlier in units(unit.root)}
     for label in builds_on(unit):
         if label not in units_by_label:
@@ -42,11 +38,7 @@ def refuse_gaps(unit: Unit) -> None:
 
 
 def refuse_unreadable(cells: Iterable[Cell]) -> None:
-    """Refuse syntax errors in the cells from which solutions are made.
-
-    Raises:
-        CourseError: with file and line of each syntax error.
-    """
+    """Raise a CourseError for syntax errors in the cells that make up the solutions."""
     faults = Faults()
     for cell in cells:
         if cell.kind == "code" and cell.role in ("", "exercise"):
@@ -69,9 +61,6 @@ def names_used_later(unit: Unit) -> set[str]:
 
 def module_text(label: str, cells: list[Cell], later: Collection[str] = ()) -> str:
     """Generate the module of a notebook's solutions.
-
-    It holds the imports, functions and classes of ungraded cells that the solutions
-    use, then the solutions, then the definitions that only later units use.
 
     Args:
         label: the label of the notebook's unit, like "02_attention".
@@ -140,9 +129,7 @@ def _needed(node: ast.Import | ast.ImportFrom) -> bool:
 def _earlier(node: ast.stmt) -> str:
     """Turn ``name = earlier("02_attention", ...)`` into an ordinary import.
 
-    In a notebook, this statement loads the solutions of an earlier unit, or the
-    student's own answers. The module of solutions always imports the former. The
-    result is "" for other statements.
+    The result is "" for any other statement.
     """
     match node:
         case ast.Assign(

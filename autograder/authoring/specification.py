@@ -22,13 +22,12 @@ class InputSizes:
     """Sizes of dimensions, from which `autograder.authoring.sizes` draws the inputs.
 
     Args:
-        values: by the name of a dimension, its size. By the name of an argument, its
-            value, the shape to draw (``"B 1 Lk"``), or a function, which is called with
-            a Draw and with the values that its other parameters name. By "weights",
-            the largest weight of a module, by default 1.
+        values: a dimension's size by its name. An argument's name may map to its
+            value, the shape to draw (``"B 1 Lk"``), or a function that draws it;
+            "weights" maps to the largest weight of a module.
         below: integers are drawn from 0 up to this number, which is excluded.
         scale: floats are drawn between -scale and scale.
-        dtype: the dtype of weights and arguments, in place of float32. If it is stated,
+        dtype: the dtype of weights and arguments, in place of float32. If stated,
             no gradients are compared.
     """
 
@@ -45,29 +44,24 @@ class CaseKind:
     Args:
         name: identifier, unique in the exercise.
         title: what is tried, as the student reads it ("a causal mask").
-        inputs: a function from a Draw to named tensors or text, or the inputs' sizes.
-        hint: what a wrong answer to this case usually means, for when no mistake is
-            recognised.
+        inputs: their sizes, or a function from a Draw to named tensors or text.
+        hint: what a wrong answer usually means, if no mistake is recognised.
         hidden_only: whether students never see any case of this kind.
-        picture: how wrong results are drawn: "auto", or "curves" for quantities that
-            change from row to row.
-        measure, scale: for answers that are not just right or wrong (see measures/):
-            the measure's name, and pairs (value, share of the points) in rising order.
-        aspect: the aspect of the exercise whose points the case earns. It decides what
-            a wrong answer costs (see prices.PRICES); "limits" is for unusual inputs.
-        says, asks: for a general property, the message and the question for when only
-            such cases fail, with ``{label}`` for what is special about the calls whose
-            answers are wrong.
-        expected: a function from a Draw with the seed of the inputs to the expected
-            answers, for inputs that are generated from the answers, so that no solution
-            has to compute them.
-        open: whether the correct answer is the same for all random inputs, or can be
-            read in the sandbox. It then counts only if a case that is not open is
-            answered correctly as well.
-        undivided: whether no part of the results earns points separately, since the
-            correct answer of some part is the same for all random inputs, or can be
-            read in the sandbox.
-        tests: some words of the contract's line that the case tests.
+        picture: how wrong results are drawn: "auto", or "curves" for quantities
+            that change from row to row.
+        measure, scale: for answers that are not just right or wrong: the measure's
+            name (see measures/), and rising pairs (value, share of the points).
+        expected: a function from a Draw to the expected answers, for inputs that
+            are generated from the answers.
+        aspect: what the answers are about, which decides what a wrong one costs;
+            "limits" is for unusual inputs.
+        says, asks: for a general property, the message and the question, in which
+            ``{label}`` describes the calls that went wrong.
+        open: whether the correct answer could be guessed, or read in the sandbox.
+            It then counts only if another case is answered correctly as well.
+        undivided: whether parts of the results earn no points separately, because
+            some part could be guessed.
+        tests: words quoted from the requirement that the case tests.
     """
 
     name: str
@@ -94,8 +88,7 @@ class CaseKind:
 class Edit:
     """One change to the solution's text; ``old`` must occur exactly once in it.
 
-    Text of several lines may be indented to any depth: it is matched and inserted at
-    the solution's depth.
+    Text of several lines may be indented to any depth.
     """
 
     old: str
@@ -104,15 +97,13 @@ class Edit:
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """A mistake or alternative solution: edits of the notebook's solution, or new code.
+    """A mistake or other solution: edits of the notebook's solution, or new code.
 
     Args:
-        name: identifier; by default, a mutant's variants are named after the mutant.
-        edits: changes to the solution, one after the other.
-        source: full code in place of edits, which may use the unit's imports and names.
-        confined: whether a student wrote the code, so that only a sandbox executes it.
-        tests: for an accepted solution, some words of the contract's line that allows
-            it.
+        name: by default, a mutant's variants are named after the mutant.
+        source: full code in place of edits, with the unit's imports and names.
+        confined: whether a student wrote the code, so that it runs in a sandbox.
+        tests: words quoted from the requirement that allows an accepted solution.
     """
 
     name: str = ""
@@ -126,10 +117,8 @@ class Variant:
 class Mutant:
     """A named mistake: the message, a question that helps, and variants that make it.
 
-    Variants may give different answers; the check recognises the mistake in a student's
-    answers if they are those of any variant. Variants without a name are named after
-    the mistake. ``tests`` quotes some words from the line of the contract that it
-    breaks.
+    A check recognises it in answers like those of any variant. ``tests`` quotes
+    words of the requirement that the mistake breaks.
     """
 
     name: str
@@ -155,41 +144,30 @@ class Specification:
 
     Args:
         cases, mutants: kinds of inputs, and typical wrong solutions.
-        accepted: correct solutions in a different style, which must get every point.
-        precise: whether to compute the expected answers in float64 (off where inputs
-            are not numbers).
+        accepted: correct solutions in other styles, which must get every point.
+        precise: whether to compute the expected answers in float64.
         reference: the object that gives the expected answers, if it is not the
-            notebook's solution (a trained model is neither exact nor portable; drawing
-            a picture takes longer than describing it).
+            notebook's solution, for instance because that trains a model.
         contract: properties of every call, from which more cases follow.
-        parts: the names of results that earn points separately, joined by ", ". Other
-            answers count for a part if the probe declares them for it.
-        separate: why each case or part is a separate task. If it is stated, a wrong
-            result costs only the share of its case or part, and not the minimum price.
-        interactor: the judge's side of the probe, if it needs to know more than ships
-            with the probe.
-        ready_made: functions that solve the exercise, and that its text forbids: of
-            PyTorch ("torch.softmax", "F.rms_norm", "nn.Transformer"), or by their
-            module or package ("my_course.library.decoding.make_batch"). A result earns
-            no points if one of them was called for it.
+        parts: the names of results that earn points separately, joined by ", ".
+        separate: why each case or part is a separate task; a wrong result then
+            costs only the share of its case or part.
+        interactor: the judge's side of the probe, if it must know what is secret.
+        ready_made: functions that solve the exercise and that its text forbids,
+            such as "torch.softmax". A result that uses one earns no points.
         results: names for the returned values, in words, joined by ", ".
-        gradients: whether gradients of the results are compared, if an argument is a
-            tensor of floats and the exercise has no probe of its own.
-        numbers: names of a module's numeric attributes to compare, joined by spaces.
-        fixed: dimensions that cannot be 1 or equal to another one, joined by spaces.
-        tells: by case, the names of variants, joined by spaces, that random inputs fail
-            to expose too rarely for the build to notice. Inputs are redrawn until they
-            expose these as well (telling.py).
-        tests: words of the contract's lines that the cases of general properties test.
-        name: "unit/exercise", also the grade id and the key of its references; the
-            catalogue derives it from the file.
+        gradients: whether gradients of the results are compared, where possible.
+        numbers: a module's numeric attributes to compare, joined by spaces.
+        fixed: dimensions that cannot be 1 or equal another, joined by spaces.
+        tells: by case, variants that random inputs rarely expose, joined by spaces.
+            Inputs are redrawn until they do.
+        tests: words of the requirements that the cases of general properties test.
+        name: "unit/exercise", which is derived from the file.
         target: the name that the student's cell defines and passes to the check, or
             several names joined by ", "; by default, the exercise's own.
-        is_possible: a function that says whether inputs make sense, if solutions also
-            accept some that do not. Inputs of small cases, which are cut from large
-            ones, are tested with it.
-        helpers: names of functions that the cell defines before the target, and that
-            belong to the solution as well.
+        is_possible: says whether inputs make sense, when small cases are cut from
+            large ones.
+        helpers: names of functions that the cell defines before the target.
     """
 
     cases: Sequence[CaseKind]

@@ -20,19 +20,13 @@ _UNIT_NAME = re.compile(r"(?:(\d\d)_)?([a-z][a-z0-9_]*)")
 
 
 def start(folder: Path, title: str = "") -> list[Path]:
-    """Write a new course with one solved exercise; commit it where Git is installed.
+    """Write a new course with one solved exercise; return the files written.
+
+    The course is committed if Git is installed.
 
     Args:
-        folder: the course's folder, which must not exist, or be empty. The course's
-            package is named after it.
+        folder: a new or empty folder, after which the course's package is named.
         title: the course's title; by default, the folder's name.
-
-    Returns:
-        The files that were written.
-
-    Raises:
-        CourseError: the folder holds files, its name cannot be that of a package, or a
-            Git command fails.
     """
     if folder.exists() and any(folder.iterdir()):
         raise CourseError(f"{folder} is not empty; name a new folder")
@@ -79,11 +73,7 @@ def start_unit(name: str, root: Path) -> Path:
     """Write the notebook of a new unit, without an exercise yet; return its file.
 
     Args:
-        name: the unit's name with its number, like "05_convolution". Without a number,
-            like "convolution", the unit comes after all others.
-
-    Raises:
-        CourseError: the name is invalid or taken; nothing is written.
+        name: like "05_convolution"; without a number, the unit comes last.
     """
     match = _UNIT_NAME.fullmatch(name)
     if match is None or keyword.iskeyword(match[2]):

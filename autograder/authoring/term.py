@@ -34,13 +34,10 @@ RESULTS = ("submitted", "autograded", "feedback", "gradebook.db", ".autograder")
 
 
 def renew(units: Sequence[Unit]) -> list[Path]:
-    """Draw the hidden references of all units anew, and return the files that changed.
-
-    They are written only once all of them are drawn. The seeds are written last, and
-    from then on `autograder build` draws from them.
+    """Draw the hidden references of all units anew; return the files that changed.
 
     Raises:
-        CourseError: none of the seeds that were tried for a unit gives valid checks.
+        CourseError: no seed that was tried for a unit gives valid checks.
     """
     seeds, files = reference_files.seeds(), dict[Path, bytes]()
     for unit in tqdm(units, "new hidden references", unit="unit", disable=None):
@@ -83,8 +80,6 @@ def _failures(row: Validity) -> list[str]:
 
 def put_away(root: Path, today: datetime.date) -> Path | None:
     """Move the old term's submissions, grades and secret to ``terms/DATE``.
-
-    If that folder exists, a number is added to its name.
 
     Returns:
         The new folder; None if there is nothing to move.

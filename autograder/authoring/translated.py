@@ -13,12 +13,9 @@ from autograder.course.errors import Faults
 
 
 def refuse_different(unit: Unit, cells: Sequence[Cell]) -> None:
-    """Refuse a translation whose exercises, checks or questions are not the original's.
+    """Raise a CourseError if a translation's exercises, checks or questions differ.
 
-    Its texts, docstrings, comments and all other cells may differ.
-
-    Raises:
-        CourseError: a line for each cell that differs.
+    Its texts, docstrings and comments may differ.
     """
     if unit.text == unit.original:
         return
@@ -52,12 +49,7 @@ def _compare(cells: Sequence[Cell], originals: Sequence[Cell]) -> Iterator[str]:
 
 
 def _code(cell: Cell) -> tuple[str, str]:
-    """A cell's role, and its code without docstrings, but with solution markers.
-
-    Two code cells with equal results differ at most in docstrings, comments and layout;
-    of a markdown cell, only the role counts. The markers are comments, which parsing
-    drops, so they are turned into names.
-    """
+    """Return what a translation must not change: a cell's role, and its bare code."""
     if cell.kind == "markdown":
         return cell.role, ""
     text = cell.text.replace(BEGIN, "BEGIN_SOLUTION").replace(END, "END_SOLUTION")

@@ -43,8 +43,7 @@ def read(path: Path, language: str) -> Catalog:
     """Read a file of translations; the catalogue is empty if the file does not exist.
 
     Raises:
-        CourseError: the file cannot be read, the fields of a translation are not those
-            of its sentence, or Babel does not know the language.
+        CourseError: the file, one of its translations or the language is invalid.
     """
     try:
         Locale.parse(language)
@@ -70,10 +69,8 @@ def read(path: Path, language: str) -> Catalog:
 def _refuse_foreign(path: Path, entry: Entry) -> None:
     """Refuse a translation unless it has the fields of its sentence, in any order.
 
-    A field must be a plain name, and only the format of a number may be changed: with
-    attributes or indices, a translation could read data of the process that shows it,
-    and with a large width it could use up the memory. A field that only the singular or
-    only the plural has in English is optional.
+    A field may hold only a name and the format of a number. Anything else could
+    read data of the process that shows the translation, or use up its memory.
     """
     english = [set(_fields(text)) for text in forms(entry.id)]
     allowed, needed = set.union(*english), set.intersection(*english)
@@ -124,11 +121,7 @@ def _has_its_braces(text: str, entry: Entry) -> bool:
 
 
 def forms(text: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the singular and plural forms of a sentence, or its only form, as a tuple.
-
-    Args:
-        text: one form, or a sequence of all forms; None stands for "".
-    """
+    """Return a sentence's singular and plural forms, or its only form, as a tuple."""
     return (text or "",) if isinstance(text, str | None) else tuple(text)
 
 
@@ -157,13 +150,7 @@ def compile_catalogue(entries: Iterable[Entry], language: str) -> Catalogue:
 
 
 def make_files(root: Path = ROOT) -> dict[Path, str]:
-    """The translations that checks load, as files by path; none for English.
-
-    Sentences that only a unit's hidden cases use are stored with hidden references.
-
-    Raises:
-        CourseError: as `read`.
-    """
+    """Make the translations that checks load, as files by path; none for English."""
     if (chosen := language(root)) == ENGLISH:
         return {}
     from autograder.authoring import extraction  # here: a course in English needs none
@@ -191,11 +178,7 @@ def make_files(root: Path = ROOT) -> dict[Path, str]:
 
 
 def refuse_broken(unit: Unit) -> None:
-    """Refuse a unit if its translations or the engine's are damaged.
-
-    Raises:
-        CourseError: as `read`.
-    """
+    """Raise a CourseError if a unit's translations or the engine's are damaged."""
     if (chosen := language(unit.root)) != ENGLISH:
         for path in (path_of(chosen), path_of(chosen, unit)):
             read(path, chosen)
@@ -224,10 +207,7 @@ def coverage(unit: Unit) -> str:
 def install(root: Path = ROOT) -> list[Path]:
     """Write the translated messages that checks load; return the changed paths.
 
-    In a course in English, the folders of such messages are deleted instead.
-
-    Raises:
-        CourseError: as `read`; nothing is written.
+    In a course in English, old translations are deleted instead.
     """
     files = make_files(root)
     for folder in REFERENCES.glob(f"*/{FOLDER}"):

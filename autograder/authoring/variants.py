@@ -29,11 +29,7 @@ def solution_source(specification: Specification) -> str:
 
 @functools.cache
 def _source_of(solution: Any) -> str:
-    """Return the source text of a function or class.
-
-    The text is cached by object. A reload of the module makes new objects, so their
-    text is read again.
-    """
+    """Return the source text of a function or class, cached by object."""
     return inspect.getsource(solution)
 
 
@@ -42,10 +38,7 @@ def build_object(
 ) -> object:
     """Build the reference object of an exercise, or a variant of it.
 
-    For a student's program, the object is one that only `observe_answer` can call.
-
-    Raises:
-        CourseError: an edit's old text does not occur exactly once in the solution.
+    Only `observe_answer` can call a student's program.
     """
     names = namespace(specification)
     if variant is None:
@@ -63,12 +56,7 @@ def namespace(specification: Specification) -> dict[str, Any]:
 
 
 def variant_source(specification: Specification, variant: Variant) -> str:
-    """The source text of a variant: its own, or the solution's with its edits.
-
-    Raises:
-        CourseError: an edit's old text does not occur exactly once in the solution, or
-            the variant is not valid Python.
-    """
+    """Return a variant's source text: its own, or the solution's with its edits."""
     source = f"{clean(variant.source)}\n"
     try:
         if not variant.source:
@@ -86,11 +74,7 @@ def variant_source(specification: Specification, variant: Variant) -> str:
 
 
 def stands_alone(specification: Specification, variant: Variant) -> bool:
-    """Whether a variant works as a submission, because it uses only what students have.
-
-    Some variants do not, because they use modules of exercises, or the solution that
-    they replace. Neither does a student's program, which is not executed to find out.
-    """
+    """Return whether a variant is known to work with only what students have."""
     if variant.confined:
         return False
     code, names = variant_source(specification, variant), namespace(specification)
@@ -104,11 +88,7 @@ def stands_alone(specification: Specification, variant: Variant) -> bool:
 
 
 def apply_edit(source: str, edit: Edit) -> str:
-    """Apply one edit to the source.
-
-    Raises:
-        CourseError: the edit's old text does not occur exactly once.
-    """
+    """Apply one edit to the source, in which its old text must occur exactly once."""
     occurrences = list(_places(source, clean(edit.old), clean(edit.new)))
     if len(occurrences) != 1:
         raise CourseError(
@@ -164,8 +144,7 @@ def _compiled(source: str, filename: str) -> CodeType:
 def argument_names(specification: Specification) -> dict[str, tuple[str, ...]]:
     """Map each function and method, like "Head.forward", to its arguments' names.
 
-    ``self`` is included. Methods whose names begin with an underscore are left out,
-    except ``__init__``.
+    ``self`` is included; private methods are left out.
     """
     names = namespace(specification)
     functions: dict[str, Any] = {}

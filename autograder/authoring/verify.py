@@ -22,13 +22,12 @@ class Validity:
     """How the checks of one exercise judge its mutants and accepted solutions.
 
     Args:
-        name: the exercise, "unit/name".
         mutants: the number of wrong programs, counting each variant of a mutant.
         caught: how many of them do not pass.
         named: for how many of them a check recognises the mistake.
         solutions: the number of correct solutions in a different style.
         accepted: how many of them pass.
-        failures: a sentence on each program that is not judged as it should be.
+        failures: a sentence on each program that is judged wrongly.
     """
 
     name: str
@@ -95,11 +94,7 @@ def _judge_variant(
 ) -> CheckResult:
     """Judge a variant of a mutant on the cases drawn from several seeds.
 
-    Cases that store the answers of mistakes are run first. If the variant fails
-    them in such a way that it is surely this mutant, no other case can change the
-    verdict (see `diagnose`), and the others are not run. Cases with complete
-    answers come before those that only store which answers are wrong, because the
-    latter, cases of general properties, take longest.
+    Cases that take long are left out once the verdict is certain.
 
     Args:
         exercises: the exercise with the cases from each of the seeds.
@@ -156,14 +151,11 @@ def judge_drawings(
 def refuse_wrong_scores(
     exercise: Specification, drawings: list[Exercise], stub: str
 ) -> None:
-    """Refuse an exercise unless its solution scores all points, and its stub none.
+    """Raise a CourseError unless the solution scores all points, and the stub none.
 
     Args:
         drawings: the exercise with the cases drawn from each of several seeds.
         stub: the code of its cell as students get it.
-
-    Raises:
-        CourseError: the solution loses points, or the stub earns some.
     """
     # A trained model is neither exact nor portable: its reference stands in for it.
     trains = any(kind.measure for kind in exercise.cases)

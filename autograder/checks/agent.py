@@ -24,14 +24,11 @@ from autograder.checks.words import CHANNEL
 def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
     """Answer the judge's questions on one exercise, until the judge says it is done.
 
-    The judge trusts nothing that comes from a sandbox, which can only answer, and only
-    the judge knows the right answers. The judge may pause between two questions, but
-    every message has to carry this call's ticket and the question's number.
+    The judge does not trust the sandbox, and alone knows the right answers.
 
     Args:
-        name: the exercise.
-        ticket: identifies this call; messages of an interrupted call have another.
-        get: returns the student's object, by evaluating the argument of the check.
+        ticket: identifies this call in every message.
+        get: returns the student's object.
     """
     fileno = os.dup(int(os.environ[CHANNEL]))
     # What a notebook may have set (seeds, a default dtype) is reset for each question.
@@ -57,14 +54,10 @@ def in_place(
 ) -> Iterator[None]:
     """Run ``code`` in a namespace, and restore the namespace when the context ends.
 
-    Grading uses this to try an exercise once more, with right versions of the
-    earlier exercises on which it builds.
+    Grading uses this to try an exercise again with right versions of earlier ones.
 
     Args:
-        code: the right versions.
-        names: the notebook's namespace.
-        answers: the source of the student's cells to run again after ``code``, so
-            that their classes inherit from the classes that ``code`` defines.
+        answers: the source of the student's cells to run again after ``code``.
     """
     before = dict(names)
     try:

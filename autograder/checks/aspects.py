@@ -16,8 +16,7 @@ _LEAST = 0.005  # points: a smaller loss would be shown as 0
 def by_aspect(aspects: Mapping[str, Sequence[float]]) -> str:
     """Return a sentence on the points lost in each aspect, the largest loss first.
 
-    Return "" for a single aspect, and if nothing or everything is lost, since the total
-    of the points says the same.
+    It is "" if the total of the points says the same.
 
     Args:
         aspects: by aspect, the points earned and the points possible.

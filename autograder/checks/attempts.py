@@ -1,9 +1,8 @@
-"""Record a student's attempts in a file beside the notebook, if the course wants it.
+"""Record a student's attempts in a file, in courses that want this.
 
-An instructor switches this on in the course's settings, and the notebook's head says
-so. Each check adds one line to the file: the time, the exercise, the share of the
-points and the recognised mistake, but never any code. The file belongs to the student,
-who may delete it, and nothing in it counts for points.
+Each check adds a line: the time, the exercise, the share of the points and the
+recognised mistake, but no code. The file lies beside the notebook,
+and nothing in it counts for points.
 """
 
 from __future__ import annotations

@@ -40,11 +40,7 @@ def unfolding(head: str, inside: str, is_open: bool = False) -> str:
 
 
 def visible_words(panel: str) -> int:
-    """Count the words of a panel that are visible before anything is unfolded.
-
-    A panel folds some of its parts if there are too many. Words in a picture (an
-    ``<svg>``) do not count.
-    """
+    """Count the words of a panel that are visible before anything is unfolded."""
     words, hidden, is_closed = 0, 0, list[bool]()
     panel = re.sub(r"</?(?:span|b)\b[^>]*>", "", panel)  # not between words
     for part in re.split(r"(<[^>]*>)", panel):

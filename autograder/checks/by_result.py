@@ -1,9 +1,7 @@
 """Name the mistake behind one wrong result, if no mistake explains all results.
 
-If an exercise asks for several results, a different mistake may spoil each of them, and
-no single one explains the whole. A mistake can still be named if it is the only one
-that explains the values of one result in every case, and the results that are right are
-right with this mistake as well.
+If an exercise asks for several results, each may be spoilt by another mistake.
+One can still be named if it alone explains a wrong result in every case.
 """
 
 from __future__ import annotations
@@ -30,9 +28,7 @@ def name_by_result(
     """List the mistakes that explain single results, if none explains all of them.
 
     A wrong result proves a mistake if this one, and no other, predicts it in every
-    case, and all right results as well; unless it is wrong in so few cases or
-    entries that this may be chance. Mistakes with the same message count as one.
-    Errors, gradients and minor aspects do not count as results.
+    case, unless it may be wrong by chance.
 
     Returns:
         The proven mistakes; and whether each of the wrong results proves one.
@@ -54,11 +50,7 @@ def name_by_result(
 
 
 def _find_results(results: Sequence[CaseResult]) -> Findings:
-    """Collect the findings on each result in all cases, by the name of the result.
-
-    Each finding is paired with the `CaseResult` to which it belongs. Findings about
-    errors, gradients and minor aspects are left out.
-    """
+    """Collect the findings on each result, with their cases, by the result's name."""
     findings: dict[str, list[tuple[CaseResult, Finding]]] = {}
     for result in results:
         for f in result.findings:
@@ -81,11 +73,7 @@ def _is_systematic(rows: Sequence[tuple[CaseResult, Finding]]) -> bool:
 
 
 def _count_wrong(finding: Finding) -> int:
-    """Count the wrong entries of a result, to judge whether it may be wrong by chance.
-
-    A long text counts as `TELLING`; of a tensor with another shape or dtype, all
-    distinct entries count.
-    """
+    """Count the wrong entries of a result, to judge whether they may be chance."""
     a, b = finding.expected, finding.actual
     if isinstance(b, str):
         return TELLING if len(b) >= LONG else 1

@@ -98,11 +98,7 @@ class Cells:
                     self._placed.append(name)
 
     def after(self, result: Any) -> None:
-        """Note which names a cell has defined, or has failed to define.
-
-        If a cell fails, but the present function or class of that name comes from its
-        text, the name counts as defined. Placeholders from `before` are removed.
-        """
+        """Note which names a cell has defined, or has failed to define."""
         if not (shell := find_shell()):
             return
         for name in self._placed:
@@ -119,11 +115,7 @@ class Cells:
 
 
 def _checked(text: str) -> list[str]:
-    """The plain names that a cell passes to `check` as answers.
-
-    `Cells.before` gives a placeholder to those that are undefined, so that `check` can
-    say so in its verdict, where Python would raise a NameError.
-    """
+    """List the plain names that a cell passes to `check` as answers."""
     if "check" not in text:
         return []
     try:

@@ -30,10 +30,8 @@ from autograder.checks.summary import Summary, summary
 class Check:
     """The object ``check``: ``check("unit/exercise", answer)`` checks an answer.
 
-    For an exercise that asks for several functions, pass all of them. The code of an
-    answer that fails is remembered: if the answer to a later exercise runs it, the
-    verdict may name the earlier exercise as the cause. A file beside the notebook
-    records what has been solved.
+    For an exercise that asks for several functions, pass all of them. The verdict
+    may blame an earlier answer that failed. A file records what has been solved.
     """
 
     def __init__(self) -> None:
@@ -41,11 +39,9 @@ class Check:
         self._scorecard = Scorecard()
 
     def __call__(self, name: str, answer: object, *further_answers: object) -> Shown:
-        """Check an answer on the visible cases.
+        """Check an answer on the visible cases, and return the verdict for display.
 
-        The verdict is shown as a panel in a notebook, and as text elsewhere. A wrong
-        answer never raises an exception; for an unknown exercise, the verdict suggests
-        similar names.
+        A wrong answer or an unknown exercise gives a verdict, never an exception.
         """
         answer = (answer, *further_answers) if further_answers else answer
         verdict = self._verdict(name, answer, ("public",))
@@ -77,8 +73,7 @@ class Check:
     def overview(self) -> CourseOverview | None:
         """Return an overview of what is solved in each unit, for display.
 
-        It covers the units that are available here. While grading, print a line
-        instead, and return None.
+        While grading, print a line instead, and return None.
         """
         if is_grading():
             print(_("(overview: left out while grading)"))
@@ -92,11 +87,7 @@ class Check:
     def _verdict(
         self, name: str, answer: object, visibility: tuple[str, ...]
     ) -> CheckResult:
-        """Judge an answer on the "public" cases, the "hidden" ones, or both.
-
-        If it cannot be judged, the verdict's note says why. The code of a wrong answer
-        is remembered, so that `_blame_earlier` can blame it for a later failure.
-        """
+        """Judge an answer on the "public" cases, the "hidden" ones, or both."""
         exercises = [_find(name, kind) for kind in visibility]
         exercise = exercises[0]
         if exercise is None:
@@ -153,9 +144,7 @@ class Check:
     def _suspicious(self, name: str) -> set[CodeType]:
         """Return the code of an exercise that may cause a later exercise to fail.
 
-        If the exercise has failed its check, these are all code objects of the answer
-        that was checked. Otherwise, they are those of its present answer that are still
-        unsolved stubs, so the set may be empty.
+        This is an answer that has failed its check, or an unsolved stub.
         """
         if name in self._failed:
             return self._failed[name]
@@ -212,7 +201,6 @@ def _suspect(name: str, code: set[CodeType]) -> Suspect:
     """Describe an earlier exercise that may be the cause of a failure.
 
     Args:
-        name: the earlier exercise.
         code: the code objects of its answer that failed or are stubs.
     """
     unit = name.partition("/")[0]
@@ -229,10 +217,8 @@ def _suspect(name: str, code: set[CodeType]) -> Suspect:
 def without_stub(verdict: CheckResult, skipped: bool = False) -> CheckResult:
     """Replace the case results of an unsolved stub by one friendly note.
 
-    If a case is right because it does not reach the stub, the verdict stays as it is.
-
     Args:
-        skipped: whether the short path leaves the exercise out; the note then says so.
+        skipped: whether the note says that the short path omits the exercise.
     """
     stubs = [r for r in verdict.results if is_stub(r.answers)]
     if not stubs or any(result.passed for result in verdict.results):

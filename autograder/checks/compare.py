@@ -46,9 +46,8 @@ def judge(
 ) -> CheckResult:
     """Judge the answers that ``ask`` returns for each case, and diagnose wrong ones.
 
-    Cases of the same name are random drawings of one case, which counts once, and only
-    if all of its drawings pass; so answers hard-coded for one drawing earn nothing. A
-    case that is scored by a measure (measures.py) may earn a bonus.
+    Cases of the same name are one case with different random inputs. It passes only
+    if all of them do.
     """
     answers = collect_answers(exercise, cases, ask)
     return judge_answers(exercise, renamed.ask_by_position(exercise, answers, ask))
@@ -59,11 +58,8 @@ def collect_answers(
 ) -> dict[Case, Answers]:
     """Collect the answers to each case, and watch for calls of ready-made functions.
 
-    Such a function does what the exercise asks the student to write (ready_made.py).
-    Watching is slow, so only the smallest ordinary case is watched, and it runs first.
-    If its answers are wrong although no such function was called, the next case is
-    watched as well, and so on, so that code gains nothing by behaving differently while
-    it is watched.
+    Ready-made functions already do what the student should write. Watching is slow,
+    so usually only the smallest case is watched.
     """
     watched = [case for case in cases if exercise.ready_made and _can_be_watched(case)]
     first = min(watched, key=_size, default=None)
@@ -82,11 +78,7 @@ def collect_answers(
 
 
 def _can_be_watched(case: Case) -> bool:
-    """Return whether calls of ready-made functions can be watched for in a case.
-
-    The case must be an ordinary call, whose results count for points. A ready-made
-    function does what the exercise asks the student to write.
-    """
+    """Return whether calls of ready-made functions can be watched for in a case."""
     ordinary = not (case.open or case.measure or KEY in case.inputs)
     return ordinary and case.aspect in RESULTS
 
@@ -120,10 +112,9 @@ def judge_answers(exercise: Exercise, answers: Mapping[Case, Answers]) -> CheckR
 
 
 def compare(case: Case, answers: Answers) -> CaseResult:
-    """Compare the answers to a case with the expected ones, in their order.
+    """Compare the answers to a case with the expected ones.
 
-    If a ready-made function was called, the first finding says so, and the case earns
-    nothing.
+    If a function was called that already does the task, the case earns nothing.
     """
     result = _compare_case(case, answers)
     if CALLED not in answers:
@@ -244,11 +235,7 @@ def _other_dtype(expected: torch.Tensor, actual: torch.Tensor) -> str:
 
 
 def _other_text(expected: Value, actual: Value) -> str:
-    """Quote both texts; for two lists in JSON, count the items that differ.
-
-    Of such items, only the first pair is quoted. Lists of one item are quoted
-    whole.
-    """
+    """Quote both texts, or of two JSON lists the first items that differ."""
     message = _expected(_in_words(expected), _in_words(actual))
     try:
         lists = [json.loads(str(text)) for text in (expected, actual)]

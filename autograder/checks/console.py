@@ -12,12 +12,9 @@ _PLAIN = str.maketrans(
 
 
 def showable(text: str, stream: TextIO | None = None) -> str:
-    """Replace those characters of a text that a stream cannot show.
+    """Replace the characters of a text that a stream (default: stdout) cannot show.
 
-    The stream is standard output by default. A console or a file on Windows often has a
-    code page like cp1252, which lacks the tick, so that Python would raise
-    UnicodeEncodeError. In a text with such characters, known symbols become ASCII ones,
-    and all others that cannot be shown become "?".
+    On Windows, for instance, a console often lacks the tick.
     """
     encoding = getattr(stream or sys.stdout, "encoding", None) or "utf-8"
     if text.encode(encoding, "ignore").decode(encoding) == text:

@@ -1,8 +1,6 @@
-"""The contents of each unit's notebook, so that other texts can refer to its parts.
+"""The contents of each unit's notebook, so that other texts can refer to them.
 
-``references/contents/UNIT.json`` is built from the notebook's text: its title, its
-exercises with their numbers, the cells of their texts and the names they define, the
-short path, and the points of written questions.
+The build writes them to ``references/contents/UNIT.json``.
 """
 
 from __future__ import annotations
@@ -54,9 +52,8 @@ class ExercisePlace:
 class Contents:
     """The contents of a unit's notebook; ``title`` is like "4 · Encoder and decoder".
 
-    ``places`` says where each exercise is, by name; ``path`` names the exercises of the
-    short path, the essential ones; ``written`` holds the points of each written
-    question; ``attempts`` says whether the course records attempts.
+    ``places`` says where each exercise is, ``path`` names the essential exercises,
+    and ``written`` holds the points of each written question.
     """
 
     number: int = 0

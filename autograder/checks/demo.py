@@ -1,7 +1,6 @@
 """Run a notebook's demonstrations, which wait until the student's code is right.
 
-Grading leaves them out, because they define nothing that an exercise needs, and would
-take most of its time.
+Grading leaves them out to save time.
 """
 
 from __future__ import annotations
@@ -35,10 +34,8 @@ from autograder.checks.rows import error_lines
 def demo(function: Callable[[], Any]) -> Callable[[], Any]:
     """Run the decorated demonstration at once, and return it.
 
-    While grading, it does not run. If it raises an error, as it does while an exercise
-    that it needs is unsolved or wrong, show a message instead, so that "Run all" goes
-    on to the end of the notebook. With the course's own solutions, as for the website,
-    the error is raised: it is the course's fault.
+    If the student's code makes it fail, show a message instead of the error, so
+    that "Run all" goes on. Grading skips demonstrations.
     """
     if is_grading():
         print(_("({title}: left out while grading)").format(title=_title(function)))
@@ -60,12 +57,9 @@ class _UnsolvedError(NotImplementedError):
 
 
 def require_solved(*answers: object) -> None:
-    """Raise an error if an answer that a demonstration needs is still a stub.
+    """Raise an error if one of these functions and classes is still a stub.
 
-    Called first in a demonstration, so that it stops before it prints or trains.
-
-    Args:
-        answers: the functions and classes that the demonstration will call later.
+    A demonstration calls this first, so that it stops before it prints or trains.
     """
     for answer in answers:
         if any(map(is_stub_code, code_of(answer))):
@@ -104,11 +98,7 @@ def _say_waiting(title: str, reason: str, exercise: str) -> None:
 
 
 def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
-    """Return why a demonstration stopped, and which exercise it waits for.
-
-    The exercise is "" if it is unknown. An error is quoted with lines of the student's
-    answers only, because the other cells are the course's.
-    """
+    """Return why a demonstration stopped, and the exercise it waits for, or ""."""
     unit_contents = contents.contents_of(contents.this_unit())
     codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
 

@@ -16,14 +16,12 @@ from autograder.root import CONTENT
 
 
 def show(figure: Any, alt: str, number: str = "", caption: str = "") -> None:
-    """Display a matplotlib figure with a text alternative for those who cannot see it.
-
-    The figure follows the page's theme (`figures.svg`), and is closed, so that it is
-    not shown twice.
+    """Display a matplotlib figure with a text alternative, and close it.
 
     Args:
+        alt: describes the figure to those who cannot see it.
         number: the figure's number, like "2.3".
-        caption: a sentence below the figure that says what it shows.
+        caption: a sentence below the figure.
     """
     if not _print_instead(alt):
         picture = Drawn(as_svg(figure, alt), alt)
@@ -44,13 +42,11 @@ def show_steps(
     """Display figures of one size, of which the reader selects one with a button.
 
     Args:
-        frames: matplotlib figures; all are closed.
-        captions: a sentence for each frame, by the label of the frame's button.
+        frames: matplotlib figures, which are closed.
+        captions: a sentence for each frame, by the label of its button.
         alts: a text alternative for each frame.
-        number, caption: those of all frames together, as for `show`.
         opened: the index of the frame that is shown first.
-        areas: for each frame, the area that shows it when the mouse is over it; see
-            `autograder.figures.page.steps`.
+        areas: for each frame, the area that shows it when the mouse is over it.
     """
     text = " ".join(alts)
     if not _print_instead(text):

@@ -24,9 +24,8 @@ def earlier(label: str, mine: bool = False) -> ModuleType:
 
     Args:
         label: the unit's notebook, like "02_attention".
-        mine: whether to take the answers of your own notebook, if it is in this folder,
-            in the folder above, or in the unit's folder beside this one; what it lacks
-            comes from the reference.
+        mine: whether to take the answers of the student's own notebook, if it is
+            found; what it lacks comes from the reference.
     """
     unit = label.split("_", 1)[1]
     reference = importlib.import_module(f"{PACKAGE}.solutions.{unit}")

@@ -15,11 +15,7 @@ LONGEST_KIND = 80  # letters of the name of a type
 
 @dataclass(frozen=True)
 class Other:
-    """A value that is neither tensor nor text; only the name of its type is known.
-
-    A long name is cut, because code in a sandbox may give its types names of any
-    length.
-    """
+    """A value that is neither tensor nor text; only the name of its type is known."""
 
     kind: str
 
@@ -77,10 +73,8 @@ def is_stub(answers: Answers) -> bool:
 class Mistake:
     """A known wrong solution, with what a good teaching assistant would say about it.
 
-    ``says`` describes the mistake, and ``asks`` is a question that helps to find
-    it. A mistake can be made in several ways, its variants; a case stores the
-    answers of each variant under its name. By default, the only variant has the
-    mistake's own name.
+    ``says`` describes it, and ``asks`` is a question that helps to find it. Each of
+    its ``variants`` is a way to make it, with stored answers of its own.
     """
 
     name: str
@@ -97,33 +91,25 @@ class Case:
     """Inputs of an exercise, with the correct answers and those of known mistakes.
 
     Inputs and answers are tensors or texts, by name. Cases with the same name are
-    drawings of one case with different random inputs.
+    one case with different random inputs.
 
     Args:
         title: what students see; ``name`` identifies the case.
         hint: a sentence that helps if the case fails.
-        mistakes: by variant of each known mistake, the answers of code that makes
-            it.
+        mistakes: the answers that each variant of a known mistake gives.
         hidden: whether students see neither its inputs nor its answers.
         picture: "curves" to draw columns of a wrong tensor as curves, else "auto".
         measure, scale: if answers are measured, the name of the measure, and pairs
-            of a value and the share of the points that it earns (measures.py).
-        aspect: what its answers count for, like "values" or "masks" (prices.py).
-        says, asks: in a case of a general property, the message and the question
-            for when only such cases fail; "" in other cases.
-        open: whether anybody can give the right answer without solving the
-            exercise; it then counts only if an answer to a case that is not open is
-            right as well.
-        aspects: by name of an answer, its aspect if that is not the case's own.
-        doubles: identifies the answers of pairs of mistakes made together: the
-            indices of the mistakes, and two numbers for each pair
-            (second_order.py).
-        shipped: in a case drawn for grading, aspects whose right answers can be
-            read in a visible case; they count like those of an open case.
-        tells: variants of mistakes that only some inputs distinguish from the
-            solution; inputs are drawn until they do. Stored with hidden cases only.
-        shapes: by name of a result, its shape as in the signature, like
-            ``"B, L, h*d_k"``.
+            of a value and its share of the points.
+        aspect: what the answers count for, like "values" or "masks".
+        says, asks: in a case of a general property, what to tell the student.
+        open: whether anybody can answer it without solving the exercise.
+        aspects: exceptions from ``aspect``, by name of the answer.
+        doubles: what identifies the answers of two mistakes together, as in
+            second_order.py.
+        shipped: aspects whose right answers can be read in a visible case.
+        tells: variants that only some inputs distinguish from the solution.
+        shapes: the shape of each result in the signature, like ``"B, L, h*d_k"``.
     """
 
     name: str
@@ -158,19 +144,13 @@ class Exercise:
     """A graded exercise.
 
     Args:
-        points: the points for a right answer, divided over aspects (prices.py); 0
-            if this edition of the unit gives the solution away.
+        points: the points for a right answer; 0 if the solution is given away.
         mistakes: known wrong solutions, by name.
         builds_on: exercises of the same unit whose answers this one uses.
-        separate: the reason why each case is a task of its own, so that a wrong
-            result costs only the share of its case; "" if the cases belong
-            together.
-        ready_made: names of functions that already do what students have to write
-            (ready_made.py).
-        arguments: by function, or by class and method, the names of its arguments
-            in the order of the task (renamed.py).
-        small: small cases in rising order, of which the first that fails is shown
-            (smallest.py); they earn nothing.
+        separate: why each case is a task of its own; "" if they belong together.
+        ready_made: functions that already do what students have to write.
+        arguments: the task's names of arguments, by function or ``Class.method``.
+        small: small cases in rising order; the first that fails is shown.
     """
 
     name: str
@@ -189,12 +169,10 @@ class Exercise:
 class Finding:
     """How one of a student's answers to a case compares with the expected answer.
 
-    ``problem`` is "" if they agree. Otherwise it is the first that applies of
-    "raised", "missing", "type", "shape", "dtype", "finite" and "values", or one of
-    three special values: `CALLED` if a ready-made function was called, `RENAMED` if
-    an argument has another name than in the task, `PARTLY` if a measured answer
-    earns some of its points. ``wording`` is the message, or a function that
-    composes it.
+    ``problem`` is "" if they agree. Otherwise, it is the first that applies of
+    "raised", "missing", "type", "shape", "dtype", "finite" and "values". Three
+    further constants stand for a ready-made function, a renamed argument and
+    partial credit. ``wording`` is the message, or a function that composes it.
     """
 
     name: str
@@ -243,16 +221,15 @@ class CaseResult:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The verdict of a check. Its ``repr`` is nbgrader's partial credit: the points.
+    """The verdict of a check; its ``repr`` gives the points, as nbgrader expects.
 
     Args:
-        points: may include a bonus, which the ``repr`` leaves out, because nbgrader's
-            own grading stops at a credit above the points of a cell.
-        sure: whether the mistake explains every answer, not only some of them.
+        points: may include a bonus, which the ``repr`` leaves out.
+        sure: whether the mistake explains every answer.
         note: replaces the list of cases if nothing could be run.
         unsolved: whether the answer is still a stub.
-        aspects: the points earned and the points possible, by aspect.
-        smallest: the smallest of the small cases on which a wrong answer fails.
+        aspects: the points earned and possible, by what they are for.
+        smallest: the smallest case that fails, of those tried.
     """
 
     exercise: str

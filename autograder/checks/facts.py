@@ -21,11 +21,10 @@ Summary = dict[str, Any]  # plain data: it leaves a sandbox as JSON
 
 
 def summary(value: object) -> Summary:
-    """Describe a value as plain data, with its ``kind``.
+    """Describe a value as plain data: a dictionary with its ``kind``.
 
-    For a tensor, there are a ``shape``, a ``dtype`` and ``facts``, the names of `FACTS`
-    that hold; for a collection, a ``length`` and ``parts``; and a ``text`` for numbers,
-    texts, None, and short tensors and collections.
+    A tensor also has a ``shape``, a ``dtype`` and ``facts`` (see `facts`), and a
+    collection a ``length`` and ``parts``. Most short values have a ``text``.
     """
     if isinstance(value, torch.Tensor):
         if value.layout != torch.strided or value.is_meta:
@@ -75,13 +74,7 @@ def _rounded(value: Any) -> Any:
 def is_told(kind: str, dtype: str, text: str, facts: Collection[str]) -> bool:
     """Return whether a value's `summary` is enough to tell a person what the value is.
 
-    A boolean tensor needs a text or a fact about masks (`MASKS`), like "causal".
-    For any other tensor, the shape and the dtype are enough. Other values need a
-    text.
-
-    Args:
-        kind, dtype, text, facts: entries of the summary; "" or () if they are
-            missing.
+    The arguments are entries of the summary, empty if they are missing.
     """
     if kind == "tensor":
         return dtype != "bool" or bool(text) or not MASKS.isdisjoint(facts)
@@ -89,11 +82,7 @@ def is_told(kind: str, dtype: str, text: str, facts: Collection[str]) -> bool:
 
 
 def facts(value: torch.Tensor) -> list[str]:
-    """List what is true of a tensor, like "causal" or "rows sum to one".
-
-    These are the names in `FACTS` whose tests the tensor passes. A complex tensor,
-    an empty one or one without dimensions has no facts.
-    """
+    """List what is true of a tensor, like "causal" or "rows sum to one"."""
     if value.is_complex() or not value.dim() or not value.numel():
         return []
     value = value.detach()
@@ -150,11 +139,9 @@ def difference(before: object, after: object) -> Summary:
     """Describe how the later of two results differs from the earlier one.
 
     Returns:
-        ``{"same": True}`` if they agree; ``{"near": True}`` if that is uncertain,
-        because rounding may explain the difference, the results cannot be compared
-        (as with two dtypes), or only some of their parts are tensors. For other
-        tensors, two lists with an entry for each: in ``turned``, whether its last
-        two dimensions are swapped; in ``factors``, by which factor all its entries
+        ``{"same": True}`` if they agree, ``{"near": True}`` if that is uncertain.
+        For other tensors, lists with an entry for each: ``turned``, whether its
+        last two dimensions are swapped, and ``factors``, by what all its entries
         are multiplied, or None. For other values, {}.
     """
     olds, news = tensors(before), tensors(after)

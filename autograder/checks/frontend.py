@@ -41,10 +41,9 @@ def notebook_name() -> str:
 
 
 def is_attended() -> bool:
-    """Whether a person runs this notebook, who could be asked something.
+    """Return whether a person runs this notebook, rather than a program or grading.
 
-    JupyterLab, VS Code and Colab set ``allow_stdin`` in each request; programs that run
-    notebooks do not. Grading is never attended, whatever a request says.
+    JupyterLab, VS Code and Colab say so with ``allow_stdin`` in each request.
     """
     if is_grading() or is_validating() or CHANNEL in os.environ:
         return False

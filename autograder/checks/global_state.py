@@ -1,7 +1,6 @@
 """Reset global switches, mainly torch's, to their values in a new process.
 
-A notebook may have changed them: the default dtype, whether gradients are recorded, the
-number of threads, a seed. The verdict of a check must not depend on them.
+A check's verdict must not depend on what a notebook has changed, like a seed.
 """
 
 from __future__ import annotations
@@ -24,11 +23,7 @@ _SEEDED = np.random.RandomState(_OURS)
 
 
 def _get_generator() -> tuple[Any, Any]:
-    """Return NumPy's global generator and its state, to be restored later.
-
-    The state may hold half a pair of normal numbers, which is lost when a generator
-    is put back.
-    """
+    """Return NumPy's global generator and its state, to be restored later."""
     return mtrand.get_bit_generator(), np.random.get_state(legacy=False)
 
 
@@ -106,8 +101,7 @@ def pristine() -> Iterator[None]:
 def restored() -> Iterator[None]:
     """Restore all global switches (dtype, seeds, threads, ...) when the context ends.
 
-    Reading the switches takes longer than setting them, because NumPy copies its
-    generator's state: use this once, around several calls of `reset`.
+    Reading them is slow: use this once, around several calls of `reset`.
     """
     with contextlib.ExitStack() as stack:
         for read, write, _ in _SWITCHES:
@@ -132,11 +126,7 @@ def reset() -> Iterator[None]:
 
 
 def on_cpu() -> contextlib.AbstractContextManager[object]:
-    """Return a context in which new tensors are created on the CPU, as references are.
-
-    If the CPU already is the default device, the context does nothing, because a
-    device context slows all calls of PyTorch.
-    """
+    """Return a context in which new tensors are created on the CPU."""
     if torch.get_default_device().type == "cpu":
         return contextlib.nullcontext()
     return torch.device("cpu")

@@ -31,12 +31,7 @@ def wheel_name(version: str) -> str:
 def require_checks(unit: int, version: str = "") -> None:
     """Raise an error if the installed checks are too old for a notebook.
 
-    If they are not, and a person runs the notebook, the style rules of figures are
-    inserted into its page.
-
-    Args:
-        unit: the number of the notebook's unit.
-        version: of the wheel that was made together with the notebook.
+    ``version`` is that of the wheel that was made together with the notebook.
 
     Raises:
         ImportError: they are too old; the text says how to install newer ones.
@@ -50,14 +45,8 @@ def require_checks(unit: int, version: str = "") -> None:
 def needs(unit: int, version: str = "") -> str:
     """Say why the installed checks are too old for a notebook; "" if they are not.
 
-    The unit's number is also stored in ``asked_for``, from which
-    `contents.this_unit` knows which notebook is running.
-
-    Args:
-        unit: the number of the notebook's unit.
-        version: the version of the checks that the notebook needs, with three
-            parts. Any other text is ignored, because notebooks of earlier kits pass
-            the file name of a wheel.
+    This also records which unit's notebook is running. Any ``version`` that does
+    not look like "1.2.3" is ignored.
     """
     global asked_for
     asked_for = unit

@@ -1,12 +1,8 @@
 """The interactor of a probe, which holds what the student's code must not see.
 
-A probe is the course's code that calls a student's object. Some probes test
-this object on something that gives the answer away: a model with fixed replies,
-or a layer that may have a bug. Such a probe puts only a shell beside the
-student's code, which forwards each call to the interactor. In a notebook, both
-run in one process. In grading, the judge runs the interactor in its own
-process, and the inputs that the interactor ``keeps`` never enter the student's
-process.
+A probe is the course's code that calls a student's object. What would give the
+answer away, such as a model with fixed replies, is left to the interactor,
+which the probe asks. In grading, it runs in the judge's own process.
 """
 
 from __future__ import annotations
@@ -36,13 +32,11 @@ _MISFITS = (RuntimeError, ValueError, IndexError, TypeError, KeyError)
 class Interactor:
     """Answers a probe's questions about one case, and concludes from its report.
 
-    It holds what the student's code, beside which the probe runs, must not see.
-    Subclasses list in ``keeps`` the inputs that stay hidden.
+    It holds what the student's code must not see; ``keeps`` lists hidden inputs.
 
     Args:
         inputs: all inputs of the case.
-        draw: a random generator for what may vary, such as an order; in grading,
-            its seed is secret.
+        draw: a random generator; in grading, its seed is secret.
     """
 
     keeps: ClassVar[frozenset[str]] = frozenset()
@@ -90,10 +84,8 @@ def reply(side: Interactor, question: Answers) -> Answers:
 def make_ask(exchange: Callable[[Answers], Answers]) -> Ask:
     """Return the function with which a probe asks its interactor.
 
-    It raises WrongAnswerError if the interactor's reply is an error.
-
-    Args:
-        exchange: takes a question to the interactor, and returns its `reply`.
+    It raises WrongAnswerError if the reply is an error. ``exchange`` takes a
+    question to the interactor, and returns its `reply`.
     """
 
     def ask(question: Mapping[str, object]) -> Mapping[str, Any]:
@@ -108,9 +100,7 @@ def make_ask(exchange: Callable[[Answers], Answers]) -> Ask:
 def concluded(side: Interactor, answers: Answers) -> Answers:
     """Return what the interactor concludes from a probe's report, for comparison.
 
-    A report of an error is returned as it is. If the report says that the student
-    called ready-made functions, the interactor does not see this; it is added to
-    the conclusion.
+    A report of an error is returned as it is.
     """
     called = {CALLED: answers[CALLED]} if CALLED in answers else {}
     if RAISED in answers:
@@ -131,8 +121,7 @@ def require_tensor(
     """Return the tensor of this name, if its dtype, rank and size are as expected.
 
     Raises:
-        WrongAnswerError: it is missing, of a different kind, or has more than ``most``
-            entries, where sizes of 0 count as 1.
+        WrongAnswerError: it is not, or has more than ``most`` entries.
     """
     value = answers.get(name)
     if not isinstance(value, torch.Tensor) or value.dtype not in dtypes:
@@ -150,11 +139,10 @@ def _kind(value: Value | None) -> str:
 
 
 class BlindTrial(Interactor):
-    """Presents correct and faulty objects to a student's test, which sees only outputs.
+    """Presents correct and faulty objects to a student's test, one at a time.
 
-    Each object (a "subject") comes up a few times, in random order, and the test judges
-    one at a time: its verdict ("word") is final before it can try the next one, so that
-    it cannot find the correct subject by comparison, without knowing what is correct.
+    Each "subject" comes up a few times, in random order. The test gives its verdict
+    (a "word") before it sees the next one, so that it cannot just compare them.
     """
 
     MOST_TIMES: ClassVar[int] = 3
@@ -163,11 +151,9 @@ class BlindTrial(Interactor):
 
     @classmethod
     def in_grading(cls, inputs: Mapping[str, Any], draw: random.Random) -> Interactor:
-        """Create a trial in which each object to judge has weights of its own.
+        """Create a trial in which each object to judge has secret weights of its own.
 
-        They are drawn anew and are in no file. Otherwise students could read the
-        weights in the visible cases, and equal objects could be recognised by equal
-        numbers.
+        Otherwise, equal numbers would give the objects away.
         """
         return cls({**inputs, "apart": ""} if "seed" in inputs else inputs, draw)
 
@@ -202,8 +188,7 @@ class BlindTrial(Interactor):
     def answer(self, question: Answers) -> Mapping[str, object]:
         """Try the current object, or note the test's verdict on it.
 
-        The question brings a verdict if it has the key "word". Its key "thing" must be
-        the number of the current object.
+        The key "thing" holds the object's number, and "word" the verdict, if any.
 
         Raises:
             WrongAnswerError: the question is about another object, or is malformed.
@@ -237,9 +222,7 @@ class BlindTrial(Interactor):
 def one_by_one(count: int, ask: Ask, judged: Callable[[int], str]) -> dict[str, Any]:
     """Send a `BlindTrial` the verdict on each of its objects, and report nothing.
 
-    Args:
-        count: how many objects come up.
-        judged: returns the verdict on the object with a given number.
+    ``judged`` returns the verdict on the object with a given number.
     """
     for number in range(count):
         ask({"thing": torch.tensor(number), "word": judged(number)})

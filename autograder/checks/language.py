@@ -1,8 +1,7 @@
-"""Translate sentences into the course's language; without a translation, keep English.
+"""Translate sentences into the course's language; untranslated ones stay English.
 
-What is stored, sent and compared stays English. A sentence is translated where it is
-composed (`_`, `plural`) or, if it comes from a sandbox or a reference, where it is
-shown (`translate`). The build makes the catalogue (authoring/translations.py).
+What is stored, sent and compared is English. `_` and `plural` translate where a
+sentence is composed, `translate` where one from a sandbox is shown.
 """
 
 from __future__ import annotations
@@ -130,9 +129,7 @@ def plural(singular: str, many: str, count: int) -> str:
 def translate(text: str) -> str:
     """Translate an English text that comes from a sandbox or a reference.
 
-    Names of answers, results in words and errors are composed of parts, so the text
-    that fills a template's field is translated in turn. A text longer than `_LONGEST`
-    is left as it is, because fields are searched in cubic time.
+    Texts that fill the fields of a template are translated as well.
     """
     translations = catalogue()
     if len(text) > _LONGEST or not (translations.raised or translations.sentences):

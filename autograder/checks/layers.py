@@ -1,9 +1,7 @@
 """Name several mistakes, each of which affects a different layer of the answers.
 
-What is wrong is divided into layers: the form of results (a dtype, dimensions of size
-1), their values, and the minor aspects for which other answers count (gradients, say).
-A mistake that explains all that is wrong in a layer is named for it. A fault in a
-further layer is named as well only if the mistakes named before do not predict it.
+The layers are the form of results (a dtype, dimensions of size 1), their
+values, and minor aspects such as gradients.
 """
 
 from __future__ import annotations
@@ -37,17 +35,12 @@ def name_layers(
 ) -> tuple[Mistake, bool] | None:
     """Name two or three mistakes that affect different layers of the answers.
 
-    Layers are the form of results (rank and dtype), their values, and minor aspects
-    such as gradients.
-
     Args:
-        find_exact: returns the only mistake that gives all results passed to it, or
-            None.
+        find_exact: returns the only mistake that gives all results, or None.
 
     Returns:
-        The mistakes, joined into one, and whether they explain all that is wrong.
-        None if fewer than two are found, if no known mistake explains wrong values,
-        or if none of them is known and some are not about the form.
+        The mistakes, joined into one, and whether they explain all that is wrong;
+        None if no combination is known.
     """
     # The layers in turn: forms of results, their values, and minor aspects.
     forms, results = _set_forms_right(results)
@@ -103,8 +96,7 @@ def _select(
 ) -> list[CaseResult]:
     """Copy the ordinary cases, with only those findings that ``belongs`` accepts.
 
-    Ordinary cases test neither a general property nor a measured quality. Cases
-    without any accepted finding are left out.
+    Ordinary cases test neither a general property nor a measured quality.
     """
     parts = []
     for result in results:
@@ -124,8 +116,7 @@ def _minor_parts(
 ) -> Iterator[list[CaseResult]]:
     """Yield the cases of each faulty minor aspect, with unexplained findings only.
 
-    Minor aspects are those other than results, like "gradients" or "limits". A
-    finding is explained if one of the named mistakes predicts it.
+    Minor aspects are those other than results, like "gradients".
     """
 
     def is_unexplained(result: CaseResult, finding: Finding) -> bool:
@@ -151,9 +142,7 @@ def _counts_for(aspect: str, result: CaseResult, finding: Finding) -> bool:
 def _predicts(result: CaseResult, finding: Finding, mistake: Mistake) -> bool:
     """Return whether a mistake, in any of its variants, would make this answer wrong.
 
-    A symptom or a changed input has no stored answers, so it is assumed to affect
-    every gradient and every general property. A known mistake without stored
-    answers for this case may affect anything.
+    Where its answers are not stored, this is a guess.
     """
     if mistake.name in (SEEN, _CHANGED):
         return bool(result.case.says) or is_gradient(finding)
@@ -166,11 +155,7 @@ def _predicts(result: CaseResult, finding: Finding, mistake: Mistake) -> bool:
 def _differs(
     answers: Mapping[str, object], result: CaseResult, finding: Finding
 ) -> bool:
-    """Return whether a mistake's answers differ from what a finding expects.
-
-    Of some mistakes, only the pattern of which answers are wrong is stored; they
-    differ if any answer is wrong. A mistake that ends in an error always differs.
-    """
+    """Return whether a mistake's answers differ from what a finding expects."""
     if "pattern" in answers:
         return bool(answers["pattern"])
     if RAISED in answers:
@@ -182,11 +167,9 @@ def _differs(
 def _set_forms_right(
     results: Sequence[CaseResult],
 ) -> tuple[list[Mistake], Sequence[CaseResult]]:
-    """Convert results to the expected rank and dtype, to see if their values are right.
+    """Give results the expected rank and dtype, to see if their values are right.
 
-    Returns the symptoms of wrong ranks and dtypes, and the converted results. Answers
-    of one name are converted only if all wrong ones are wrong in the same way. Of
-    several symptoms with the same question, only the first is returned.
+    Return the symptoms of wrong ranks and dtypes, and the converted results.
     """
     symptoms = list[Mistake]()
     for sign, convert in ((rank, _as_shape), (other_dtype, _as_dtype)):

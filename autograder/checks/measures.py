@@ -1,9 +1,8 @@
 """Measures for answers that are better or worse rather than right or wrong.
 
-A measure takes the expected and the given answers of a case and returns a number, the
-larger the better; a case's ``scale`` turns it into a share of the points. The measure
-that cases call NAME is the constant ``MEASURE`` of the module ``measures/NAME.py`` in
-the course's package.
+A measure returns a number, the larger the better; the ``scale`` of a case turns
+it into a share of the points. The measure NAME is the constant ``MEASURE`` of
+the module ``measures/NAME.py`` in the course's package.
 """
 
 from __future__ import annotations
@@ -24,16 +23,13 @@ _UNREADABLE = (KeyError, TypeError, ValueError, RuntimeError, AttributeError)
 
 @dataclass(frozen=True)
 class Measure:
-    """Functions that score answers which are not just right or wrong.
-
-    They compare the given answers of a case, a model's say, with the expected ones.
+    """Functions that score answers by comparing them with the expected ones of a case.
 
     Args:
         value: returns a number, the larger the better.
         details: returns further numbers by name; NaN for what does not apply.
-        remark: returns a sentence on what is wrong with the answers as a whole, or "".
-        has_own_scale: whether the remark says what the answers are worth, on a scale
-            of its own.
+        remark: returns a sentence on what is wrong as a whole, or "".
+        has_own_scale: whether the remark itself says what the answers are worth.
     """
 
     value: Callable[[Answers, Answers], float]
@@ -68,11 +64,7 @@ def measure_answers(name: str, expected: Answers, actual: Answers) -> tuple[floa
 
 
 def details(name: str, expected: Answers, actual: Answers) -> dict[str, float]:
-    """Return the measured value, under the measure's name, and the measure's details.
-
-    Details that do not apply, such as the recall of nothing, are NaN in the measure's
-    answer; they are left out.
-    """
+    """Return the measured value, under the measure's name, and its details."""
     numbers, measure = {name: measure_answers(name, expected, actual)[0]}, find(name)
     with contextlib.suppress(*_UNREADABLE):
         extras = measure.details(expected, actual)
@@ -88,10 +80,9 @@ def remark(name: str, expected: Answers, actual: Answers) -> str:
 
 
 def credit(value: float, scale: Sequence[tuple[float, float]]) -> float:
-    """The share of the points that a measured value earns; above 1 is a bonus.
+    """Return the share of the points for a measured value; above 1 is a bonus.
 
-    ``scale`` holds (value, share) in rising order; shares are interpolated linearly
-    between them and constant outside.
+    It is interpolated linearly between the pairs (value, share) of ``scale``.
     """
     if not value > scale[0][0]:  # also for NaN
         return scale[0][1]

@@ -39,15 +39,10 @@ class Suspect:
 
 
 def blame(verdict: CheckResult, failed: Sequence[Suspect]) -> CheckResult:
-    """Blame a failure on an earlier exercise, unless a named mistake explains it.
+    """Blame a failure on an earlier exercise, unless a known mistake explains it.
 
-    Args:
-        failed: earlier exercises that fail and whose code this one calls; the first
-            is blamed.
-
-    Returns:
-        The verdict with this explanation, in place of a mere symptom (`SEEN`). It
-        is certain only if the earlier exercise is still a stub.
+    ``failed`` holds earlier exercises that fail and whose code this one calls; the
+    first is blamed.
     """
     explained = verdict.mistake and verdict.mistake.name != SEEN
     if explained or not failed:
@@ -73,11 +68,7 @@ def blame(verdict: CheckResult, failed: Sequence[Suspect]) -> CheckResult:
 def diagnose(
     exercise: Exercise, results: Sequence[CaseResult]
 ) -> tuple[Mistake | None, bool]:
-    """Find the mistake or mistakes behind these answers, and whether that is sure.
-
-    If no single known mistake is sure (see `_diagnose_one`), look for several, each of
-    which affects a different part of the answers (see layers.py).
-    """
+    """Find the mistake or mistakes behind these answers, and whether that is sure."""
     mistake, sure = _diagnose_one(exercise, results)
     if mistake and sure and mistake.name != SEEN:
         return mistake, sure
@@ -101,18 +92,8 @@ def _diagnose_one(
 ) -> tuple[Mistake | None, bool]:
     """Find the mistake that gives these answers, and whether it explains all of them.
 
-    Known mistakes are compared in those cases that store their answers; cases drawn
-    afresh for grading store none. If visible cases are wrong, only these count, so that
-    an answer gets the same name in a notebook and in grading. The first of these wins:
-
-    1. The call of a ready-made answer (sure).
-    2. The only mistake that gives every answer of every case, and fails in the same
-       details of general properties (sure).
-    3. The symptom of a general property, if nothing but properties is wrong (sure).
-    4. One of several such mistakes, or one that gives all answers and fails in the same
-       properties, but not in all their details (likely).
-    5. Several mistakes together, see `find_combined_mistakes`.
-    6. A symptom of the wrong answers, if there is one.
+    Known mistakes usually come before symptoms, which only describe what is wrong.
+    Visible cases come before hidden ones, so that a notebook and grading agree.
     """
     if called := _ready_made(results):
         return called, True
@@ -160,8 +141,7 @@ def uncontradicted_variants(
 ) -> list[str]:
     """List the variants of known mistakes that no case with stored answers excludes.
 
-    Grading runs only these variants on further cases, because running them takes
-    time.
+    Grading runs only these variants on further cases, to save time.
     """
     comparable = _select_comparable(results)
     return [
@@ -181,10 +161,9 @@ def _select_comparable(results: Sequence[CaseResult]) -> list[CaseResult]:
 
 
 def fits(results: Sequence[CaseResult], mistake: Mistake, exact: bool) -> bool:
-    """Whether a mistake gives the answers of all these cases.
+    """Return whether a mistake gives the answers of all these cases.
 
-    Args:
-        exact: whether the details of general properties must be the same as well.
+    With ``exact``, general properties must also fail in the same details.
     """
     fit = _fit(_select_comparable(results), mistake)
     return fit >= (_Fit.WHOLE if exact else _Fit.LIKELY)
@@ -193,10 +172,8 @@ def fits(results: Sequence[CaseResult], mistake: Mistake, exact: bool) -> bool:
 def pattern(result: CaseResult) -> Answers:
     """Encode which answers to a case are wrong: ``{"pattern": ".x."}``.
 
-    The text has an "x" for each wrong answer, and a dot for each right one. If an
-    answer is an error, it is "raised"; if none is wrong, it is "". A mistake's
-    answers may be stored in this short form, which `_compare` compares with the
-    student's.
+    The text has an "x" for each wrong answer, and a dot for each right one. It is
+    "raised" if an answer is an error, and "" if none is wrong.
     """
     wrong = "".join(".x"[bool(finding.problem)] for finding in result.findings)
     problems = {finding.problem for finding in result.findings}
@@ -217,11 +194,7 @@ def _fit(results: Sequence[CaseResult], mistake: Mistake) -> _Fit:
 
 
 def _fit_variant(results: Sequence[CaseResult], variant: str) -> _Fit:
-    """Rate how well a mistake's variant matches the results, by its worst case.
-
-    A match that is only likely counts as none if it rests on weak evidence alone,
-    since unrelated code often raises the same errors.
-    """
+    """Rate how well a mistake's variant matches the results, by its worst case."""
     lowest, only_errors = _Fit.WHOLE, True
     for result in results:
         fit, only_error = _compare(result, variant)
@@ -235,10 +208,8 @@ def _fit_variant(results: Sequence[CaseResult], variant: str) -> _Fit:
 def _compare(result: CaseResult, variant: str) -> tuple[_Fit, bool]:
     """Rate how well a variant's answers match those of one case.
 
-    The second value says whether a match is weak evidence. It is False if a wrong
-    answer matches that is not an error. An error proves less, as unrelated code often
-    raises the same one. If only the pattern of wrong answers is stored, any match
-    counts as weak.
+    The second value says whether a match is weak evidence. Errors are weak, because
+    unrelated code often raises the same ones.
     """
     predicted = result.case.mistakes.get(variant, {})
     if PATTERN in predicted:

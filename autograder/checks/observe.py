@@ -43,10 +43,8 @@ _INSTALLED = {"site-packages", "dist-packages"}
 def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
     """Run a probe on a student's object with one case's inputs, and return its report.
 
-    An exception in the student's code becomes the answer ``{"raised": message}``. For
-    an unsolved stub, the key ``"stub"`` is added; if it is the stub of a different
-    exercise, the message names that one instead. If the inputs ask for it, calls of
-    ready-made answers and renamed arguments are reported as well.
+    An exception in the student's code becomes ``{"raised": message}``. The key
+    ``"stub"`` is added if the exercise is still unsolved.
     """
     inputs, names = ready_made.split(inputs)
     if names:
@@ -80,9 +78,7 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
 def isolated(inputs: Answers) -> Iterator[Answers]:
     """Yield copies of a case's inputs, in an environment that is always the same.
 
-    PyTorch's CPU generator is seeded, and restored afterwards. New tensors are created
-    on the CPU, warnings are dropped, and dropout drops the same entries in all versions
-    of PyTorch.
+    The seed is fixed, new tensors are on the CPU, and warnings are dropped.
     """
     copies = {
         name: value.clone() if isinstance(value, torch.Tensor) else value
@@ -147,8 +143,6 @@ def _others_stub(error: NotImplementedError, answer: object) -> str:
     """Return the name of the unsolved function or class that an answer called, or "".
 
     With this name, grading can repeat the check with the course's solution of it.
-    Return "" as long as the cell that defines ``answer`` contains a stub: then the
-    answer itself is unsolved, whichever stub was called first.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     stub, files = frame.f_code, {code.co_filename for code in code_of(answer)}
@@ -186,10 +180,7 @@ def describe_error(
 ) -> str:
     """Describe an exception in one line and, below it, the student's line that raised.
 
-    If that line is in a different cell, the line that called it comes first.
-
-    Args:
-        is_own: whether code is the student's.
+    ``is_own`` says whether code is the student's.
     """
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()) if note)
     message = f"{_first_line(error)}{notes}"

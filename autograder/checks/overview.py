@@ -93,12 +93,9 @@ def _field(row: ExerciseScore) -> str:
 
 
 def _square(look: str, content: str, tooltip: str = "") -> str:
-    """Return a square as HTML.
+    """Return a square as HTML, filled and bordered by the CSS in ``look``.
 
-    Args:
-        look: CSS declarations for its fill and its border.
-        content: HTML to show in it.
-        tooltip: escaped text for its attribute ``title``, if any.
+    ``content`` is HTML, and ``tooltip`` is escaped text.
     """
     label = f' title="{tooltip}"' if tooltip else ""
     return (

@@ -1,8 +1,7 @@
 """Render a verdict for people: as an HTML panel with pictures, or as plain text.
 
-Colours are translucent and text is ``currentColor``, so that a panel follows light and
-dark themes alike; right and wrong also differ by symbol, never by colour alone. Styles
-are inline because notebooks and feedback pages drop style sheets of outputs.
+Colours suit light and dark themes, and right and wrong also differ by symbol.
+Styles are inline because notebooks drop style sheets of outputs.
 """
 
 from __future__ import annotations
@@ -40,8 +39,7 @@ PICTURES = 30 * 1024  # characters of pictures in a panel; the first is always i
 class Shown(CheckResult):
     """A verdict that displays itself: as a panel in a notebook, as text elsewhere.
 
-    ``notice`` is a warning that the newest cell of the answer did not run, so that
-    the verdict is on an earlier version; the verdict is then folded below it.
+    ``notice`` is a warning that the verdict is on an earlier version of the answer.
     ``next_step`` says where to go on after a right answer.
     """
 
@@ -101,16 +99,9 @@ def as_html(
     pictures: Mapping[str, str] | None = None,
     next_step: NextStep | None = None,
 ) -> str:
-    """The verdict as a self-contained HTML fragment without scripts.
+    """Return the verdict as a self-contained HTML fragment without scripts.
 
-    A right answer is one line that unfolds. For a wrong one, the smallest input that
-    fails is shown, or else the first cases that fail, with a picture; the others
-    unfold, with pictures as long as there is room. If more than WORDS words would be
-    visible at first, further parts are folded.
-
-    Args:
-        pictures: what `draw_pictures` returned for the verdict, if it was called.
-        next_step: where to go on after a right answer.
+    Pictures are drawn if ``pictures``, the result of `draw_pictures`, is missing.
     """
     if not verdict.results:
         return boxed(ORANGE, f"<div>{inline(verdict.note)}</div>")
@@ -221,10 +212,9 @@ def _smallest_lines(verdict: CheckResult) -> list[str]:
 
 
 def _smallest_html(verdict: CheckResult, first: CaseResult) -> str:
-    """Return `_smallest_lines` as HTML; "" if no smallest input is known.
+    """Return the smallest input that fails as HTML; "" if none is known.
 
-    If no mistake is recognised, the hint of ``first`` is added. This is the first
-    wrong case, whose own details are folded.
+    If no mistake is recognised, the hint of the first wrong case is added.
     """
     if verdict.smallest is None:
         return ""
@@ -242,11 +232,9 @@ def _row_html(
     is_first: bool,
     is_brief: bool = False,
 ) -> str:
-    """A row that unfolds: its first case in full, and its other cases as inner rows.
+    """Return a row that unfolds: its first case in full, and its other cases as rows.
 
-    Args:
-        is_first: whether the row is unfolded at first.
-        is_brief: whether the lines below the student's code are folded.
+    ``is_first`` unfolds the row, and ``is_brief`` folds some of the first case.
     """
     head = f"{mark(row.passed, row.is_partial)}{inline(row.title)}"
     if row.passed and len(row.cases) == 1:

@@ -45,8 +45,7 @@ def report_status(
 ) -> Iterator[None]:
     """Print which case runs after ``first`` seconds, then every ``interval`` seconds.
 
-    A thread prints it, because Windows has no alarm. Nothing is printed unless a person
-    can interrupt: a program that runs notebooks wants the verdict alone.
+    Nothing is printed if a program runs the notebook.
     """
     if not is_attended():
         yield

@@ -203,11 +203,8 @@ _Places = dict[str, list[tuple[int, int]]]  # positions of cells, by colour
 def _paths(places: _Places, size: tuple[int, int], inset: float, stroke: str) -> str:
     """Draw cells of one size, each with a border inside it.
 
-    Args:
-        places: by fill colour, the position of the top left corner of each cell.
-        size: the width and the height of a cell.
-        inset: half the width of the border.
-        stroke: the colour of the border.
+    ``places`` holds the top left corners of the cells, by fill colour, and
+    ``inset`` is half the width of the border.
     """
     if not places:
         return ""
@@ -250,9 +247,7 @@ def _side_by_side(drawings: Iterable[tuple[str, str]], legend: str) -> str:
 def _bars(pair: _Pair, first: int) -> str:
     """Draw one row, like a query's attention weights, with two bars per entry.
 
-    Args:
-        pair: the expected and the actual row, as matrices of one row.
-        first: the index of the first entry, from which the labels count.
+    ``pair`` holds matrices of one row; labels count from ``first``.
     """
     lines = pair.expected[0].double().tolist(), pair.actual[0].double().tolist()
     low, high = _range((*lines[0], *lines[1], 0.0))
@@ -295,9 +290,7 @@ def _curves(
 ) -> str:
     """Draw the column (or the vector) with the largest difference as two curves.
 
-    Args:
-        place: the index of the entry with the largest difference.
-        name: the name of the answer.
+    ``place`` is the index of the entry with this difference.
     """
     title = translate(name)
     if len(place) > 1:

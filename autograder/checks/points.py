@@ -1,11 +1,8 @@
-"""What answers earn, by aspect: values, masks, repeated calls, gradients and others.
+"""What answers earn by aspect: values, masks, repeated calls, gradients and so on.
 
-Each case belongs to an aspect, but some of its answers may count for a different one:
-what an input holds afterwards, a gradient, the type of a result. The probe that reports
-them declares which. Such an answer earns points only if the results beside it are
-right, and an answer that anybody could give only if something else is right, so that
-nothing trivial scores. An exercise may also declare one of several results as an aspect
-with a name of its own. What a fault in an aspect costs is defined in prices.py.
+Each case belongs to an aspect; its probe may declare another one for some of
+the answers, such as a gradient. These earn points only beside right results, so
+that nothing trivial scores. What a fault costs is defined in prices.py.
 """
 
 from __future__ import annotations
@@ -42,13 +39,8 @@ def earned(
 ) -> dict[str, tuple[float, float]]:
     """Map each aspect to the points earned and the points possible.
 
-    An exercise's points are divided over the aspects that its cases have; within an
-    aspect, cases count equally. All drawings of one case together count once. If
-    nothing is right but open cases and answers that ship with the visible cases
-    (`open_parts`), nothing is earned. A case that the sandbox reports as impossible to
-    try (``looked_at`` is False) neither earns nor costs anything. A fault costs at
-    least the price of its aspect, in however few cases it shows; but if cases are
-    `separate` tasks, a wrong result costs only its share.
+    An aspect, like "gradients", is what answers count for. A fault usually costs at
+    least the price of its aspect.
     """
     unseen = {result.case.name for result in results if not result.looked_at}
     results = [result for result in results if result.case.name not in unseen]
@@ -78,10 +70,8 @@ def _damaged_aspects(
 ) -> dict[float, list[str]]:
     """Map each minimum loss, a share of the points, to the faulty aspects with it.
 
-    An aspect is what answers count for, like "gradients". Measured cases make no
-    aspect faulty. "calls" is left out if other aspects (apart from "limits") are
-    faulty, unless a case shows that a call has changed something. If the exercise's
-    cases are separate tasks, aspects of results are left out.
+    An aspect is what answers count for, like "gradients". Those that are wrong only
+    because of others are usually left out.
     """
     measured = {result.case.name for result in results if result.case.measure}
     wrong = [
@@ -101,11 +91,7 @@ def _damaged_aspects(
 
 
 def _is_change(result: CaseResult) -> bool:
-    """Whether a case shows that a call has changed something that it should not.
-
-    The case that repeats a whole probe (`SEQUENCE`) does not show it: what is wrong in
-    one call is wrong in the others as well.
-    """
+    """Return whether a case shows that a call has changed what it should not."""
     return result.case.name != SEQUENCE and any(
         finding.problem and result.case.aspect_of(finding.name) == "calls"
         for finding in result.findings
@@ -126,13 +112,8 @@ def _charge(
 ) -> None:  # fmt: skip
     """Deduct points in the damaged aspects until at least ``least`` are lost in all.
 
-    If these aspects have too few points, the first of them is given a larger share
-    of the exercise's points, and the other aspects a smaller one.
-
-    Args:
-        least: the minimum loss, in points.
-        damaged: the aspects that are at fault.
-        points, most: by aspect, the points earned and possible; both are changed.
+    If they have too few, the first of them gets a larger share of all points. The
+    points earned and possible by aspect, ``points`` and ``most``, are changed.
     """
     due = least - (sum(most.values()) - sum(points.values()))
     for aspect in damaged:
@@ -150,10 +131,8 @@ def _charge(
 def credits(results: Iterable[CaseResult]) -> Credits:
     """Map each aspect to the shares of its points that cases earn, by name of case.
 
-    A ready-made answer is a function that does what students should write. If one
-    was called in any case, all cases with results earn nothing. If it was one of
-    PyTorch's, the other cases still count as the student's own work; if it was one
-    of the course's, they earn nothing either.
+    If any case calls a function that already does the student's task, no result
+    earns anything.
     """
     aspect_credits: Credits = {}
     results = list(results)
@@ -174,8 +153,7 @@ def credits(results: Iterable[CaseResult]) -> Credits:
 def open_parts(cases: Iterable[Case]) -> set[tuple[str, str]]:
     """Return the pairs (case, aspect) that can be answered without a solution.
 
-    These are all aspects of open cases, and those whose right answers can be read
-    in the visible cases that students have.
+    Anybody can guess the answers, or read them in a visible case.
     """
     return {
         (case.name, aspect)
@@ -190,11 +168,7 @@ def possible(exercise: Exercise, present: Iterable[str]) -> dict[str, float]:
 
 
 def parts_of(case: Case) -> set[str]:
-    """Return the aspects that an exercise has declared for parts of a case's results.
-
-    Unlike the aspects of all exercises, they have no price of their own in
-    `PRICES`.
-    """
+    """Return the aspects that an exercise declares for parts of a case's results."""
     return set(case.aspects.values()) - PRICES.keys()
 
 
@@ -211,10 +185,8 @@ def aspects(case: Case) -> list[str]:
 def _shares(result: CaseResult) -> dict[str, float]:
     """Map each aspect of a case to the share that the answers earn in it.
 
-    After an unexpected error, no aspect earns anything. If the case's own aspect is
-    wrong, or all declared parts of the results are, other aspects, such as
-    gradients, earn nothing either, except for right parts. A share is 0 or 1,
-    unless the case is measured.
+    If the results are wrong, other aspects, such as gradients, usually earn nothing
+    either. A share is 0 or 1, unless the case is measured.
     """
     case, parts = result.case, parts_of(result.case)
     case_aspects = aspects(case)
@@ -231,10 +203,9 @@ def _shares(result: CaseResult) -> dict[str, float]:
 
 
 def _aspect_of_damage(case: Case, finding: Finding) -> str:
-    """The aspect in which a wrong answer is at fault, which may not be its own.
+    """Return the aspect in which a wrong answer is at fault; it may not be its own.
 
-    A right number of the wrong dtype is a fault in form, and NaN from finite inputs is
-    a wrong result even if these inputs are unusual.
+    For example, a right number of the wrong dtype is a fault in form.
     """
     if finding.problem == RENAMED:
         return "names"

@@ -1,9 +1,7 @@
 """How many points each kind of fault costs: one table for all exercises.
 
-Points are divided over aspects by weight, and within an aspect over its cases. Faults
-that spoil results in ordinary use cost at least half, in however few cases they show;
-faults that leave ordinary results right cost a tenth to a fifth, all of them together.
-PyTorch is not imported, because reports do not need it.
+Points are divided over aspects by weight. Faults that spoil ordinary results
+cost at least half, and those that leave them right a tenth to a fifth.
 """
 
 from __future__ import annotations
@@ -21,10 +19,9 @@ RENAMED_ARGUMENT = 0.05
 class Price:
     """What a fault in an aspect costs, in shares of an exercise's points.
 
-    ``weight`` is the aspect's weight in dividing the points, and ``least`` the smallest
-    loss for any fault. All ``small`` aspects together cost no more than `FIFTH`.
-    ``word`` names the aspect in a verdict, and ``damage`` describes the fault in the
-    table that students read.
+    Points are divided by ``weight``, and ``least`` is the smallest loss. All
+    ``small`` aspects together cost at most a fifth. ``word`` names the aspect, and
+    ``damage`` describes the fault to students.
     """
 
     weight: float

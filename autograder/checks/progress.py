@@ -1,8 +1,6 @@
 """Store what a student has solved so far in one small file beside the notebook.
 
-The file is written only when a person runs the notebook: not by programs that run
-notebooks (the build, nbgrader's Validate), and never while grading. Its content is
-only for display, and earns no points.
+The file is for display: it earns no points, and grading does not write it.
 """
 
 from __future__ import annotations
@@ -104,8 +102,7 @@ def _read_verdict(entry: Mapping[str, object]) -> StoredVerdict:
 def read_all(folder: Path) -> dict[str, StoredVerdict]:
     """Merge the progress files of a folder and of the folders beside it.
 
-    nbgrader gives each unit a folder of its own. A file that cannot be read, or that
-    belongs to a different user, is left out.
+    nbgrader gives each unit a folder of its own. Unreadable files are left out.
     """
     verdicts: dict[str, StoredVerdict] = {}
     for path in sorted(folder.parent.glob(f"*/{PROGRESS}")):

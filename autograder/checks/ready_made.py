@@ -1,8 +1,7 @@
 """Notice ready-made answers: functions that do what students are asked to write.
 
-An exercise lists them by name. While one of its cases runs, PyTorch reports calls of
-its functions and operators, and Python's profiler reports all calls; those on the list
-are noted. No call is refused, so that all code runs as usual.
+An exercise lists them by name. While one of its cases runs, calls of these
+functions are noted, but not refused.
 """
 
 from __future__ import annotations
@@ -124,11 +123,7 @@ class _Notes:
         self._known_code: dict[CodeType, list[str]] = {}
 
     def note(self, function: str) -> None:
-        """Note a call of one of PyTorch's functions or operators.
-
-        Those with "backward" in their name stand for no listed name: they compute
-        gradients.
-        """
+        """Note a call of one of PyTorch's functions or operators."""
         if function not in self._known:
             plain = "" if "backward" in function else function
             self._known[function] = [
@@ -139,9 +134,7 @@ class _Notes:
     def on_event(self, frame: FrameType, event: str, function: Any) -> None:
         """Note a call that Python's profiler reports.
 
-        Python functions are recognised by their code, and PyTorch's C functions by
-        name. Code that calls `sys.setprofile` could hide its further calls, so it
-        counts as having called every listed name.
+        Code that calls `sys.setprofile` counts as having called every listed name.
         """
         if event == "call":
             code = frame.f_code
@@ -155,12 +148,7 @@ class _Notes:
                 self.note(function.__name__)
 
     def _match_code(self, code: CodeType) -> list[str]:
-        """Return the listed names that a call of this code stands for.
-
-        A name that is not PyTorch's must be part of the code's dotted path. Of
-        PyTorch's names, only those of the form ``nn.NAME`` are looked for here, in the
-        code's qualified name; `note` recognises PyTorch's functions and operators.
-        """
+        """Return the listed names that a call of this code stands for."""
         path = _dotted(code)
         names = [n for n in self._courses if _contains(path, n)]
         if path.startswith("torch."):
@@ -172,9 +160,7 @@ class _Notes:
 def _pattern(name: str) -> Callable[[str], object]:
     """Return a function that searches a text for the words of a listed name, in order.
 
-    Only the last part of the listed name counts, and there may be other text between
-    its words, as in the name of a fused operator:
-    `_scaled_dot_product_flash_attention_for_cpu`.
+    There may be other text between them, as in the names of fused operators.
     """
     words = name.rpartition(".")[2].split("_")
     return re.compile(".*".join(map(re.escape, words))).search
@@ -186,11 +172,7 @@ def _contains(path: str, name: str) -> bool:
 
 
 def _dotted(code: CodeType) -> str:
-    """Return the dotted path of the function with this code: its module, then its name.
-
-    The path comes from the name of the file, so it does not depend on how the module
-    was imported.
-    """
+    """Return the dotted path of the function with this code: module, then name."""
     path = re.split(r"[/\\]", code.co_filename.removesuffix(".py"))
     ours = (ENGINE.name, PACKAGE)
     for folder in ("site-packages", "dist-packages", *ours):

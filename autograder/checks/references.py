@@ -38,10 +38,8 @@ TENSORS, TEXT = ".safetensors", ".json"
 def pack(exercises: Iterable[Exercise]) -> dict[str, bytes]:
     """Serialise exercises as two files: map each one's suffix to its content.
 
-    Equal exercises give equal bytes.
-
     Tensors are stored under ``unit/exercise/case/role/name``, other answers as JSON
-    under one metadata key (with several, their order in the file would be arbitrary).
+    under one metadata key. Equal exercises give equal bytes.
     """
     exercises, tensors = list(exercises), dict[str, torch.Tensor]()
     answers = {e.name: _pack_cases(e, tensors) for e in exercises}
@@ -92,10 +90,9 @@ def _usual(field: Field[Any]) -> object:
 
 
 def _pack_cases(exercise: Exercise, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
-    """Describe each stored answer, by case and by role; add the tensors to ``tensors``.
+    """Describe stored answers by case and by role; add the tensors to ``tensors``.
 
-    The roles are the fields of `Case` that hold answers: "inputs", "expected" and so
-    on.
+    The roles are fields of `Case`, like "inputs" and "expected".
     """
     return {
         case.name: stored_answers.pack(case, f"{exercise.name}/{case.name}/", tensors)
@@ -130,11 +127,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Switch Python's garbage collector off for a while.
-
-    It would start because many objects are created here, and visit all of PyTorch's:
-    that takes longer than reading a file, and frees nothing.
-    """
+    """Switch Python's garbage collector off for a while, as it slows down reading."""
     enabled = gc.isenabled()
     gc.disable()
     try:

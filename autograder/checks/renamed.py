@@ -1,9 +1,7 @@
 """Accept arguments that a student has renamed, by matching them by position.
 
-A call by keyword fails if the student's function has a different name for the
-argument. The case is then tried once more, and the student's side also gets the
-task's names in their order. Each of them is passed as the student's argument at
-the same position, so that everything else can be graded as usual.
+If a call by keyword fails, the case is tried once more. Each of the task's
+names is then passed as the student's argument at the same position.
 """
 
 from __future__ import annotations
@@ -40,8 +38,7 @@ def ask_by_position(
 ) -> dict[Case, Answers]:
     """Repeat the cases in which a keyword was refused, with arguments by position.
 
-    Return the answers to all cases. New answers, from ``ask``, replace the old ones
-    only if they report that an argument has indeed been matched by position.
+    Return the answers to all cases, with new ones where that has helped.
     """
     listed = {LISTED: json.dumps({k: [*v] for k, v in exercise.arguments.items()})}
     adapted = dict(answers)
@@ -58,8 +55,7 @@ def note(
 ) -> tuple[tuple[CaseResult, ...], Mistake | None]:
     """Report a renamed argument in the first result in which it was found.
 
-    Returns the results and the mistake. Only one result is charged with it: the other
-    cases are judged by their answers.
+    Return the results and the mistake, with which only this result is charged.
     """
     for place, result in enumerate(results):
         names = str(result.answers.get(RENAMED, "")).split()
@@ -86,9 +82,7 @@ def split(inputs: Answers) -> tuple[Answers, Arguments]:
 def adapt(answer: Any, arguments: Arguments, renamed: dict[str, str]) -> Any:
     """Wrap functions, or a class, so that calls by the task's names reach them.
 
-    Args:
-        renamed: receives the student's name of each argument that was matched by
-            position, under the task's name.
+    ``renamed`` receives the student's names of matched arguments, by the task's.
     """
     if isinstance(answer, tuple):
         return tuple(adapt(part, arguments, renamed) for part in answer)
@@ -110,9 +104,7 @@ def _by_position(
 ) -> Callable[..., Any]:
     """Wrap a function so that the task's names reach its parameters by position.
 
-    A name is translated only if the function has no parameter of that name, and if the
-    parameter at its position does not have another of the task's names. Each call adds
-    the names that it translated to ``renamed``.
+    Each call adds the names that it translated to ``renamed``.
     """
     try:
         parameters = [*inspect.signature(function).parameters]

@@ -1,8 +1,6 @@
 """Describe a verdict's cases in lines of text, and group cases that read the same.
 
-Cases that fail in the same way share one row, and so do those that pass without a
-remark. In HTML, backticks mark code in the course's sentences and in quoted errors;
-asterisks mark emphasis in the course's sentences only.
+In HTML, backticks mark code, and asterisks emphasis in the course's sentences.
 """
 
 from __future__ import annotations
@@ -108,9 +106,7 @@ def results(verdict: CheckResult) -> list[CaseResult]:
 def rows(verdict: CheckResult) -> list[CaseGroup]:
     """Group a verdict's cases into rows: first the failures, then the passed cases.
 
-    Cases that fail in the same way share one row. A passed case with something to
-    report (see `details`) has a row of its own, and all other passed cases share the
-    last row.
+    Cases that fail in the same way share one row, and so do most that pass.
     """
     failed: dict[object, list[CaseResult]] = {}
     remarked, passed = list[CaseGroup](), list[CaseResult]()
@@ -128,8 +124,7 @@ def rows(verdict: CheckResult) -> list[CaseGroup]:
 def _failure(result: CaseResult) -> object:
     """Return a key that is equal for two cases that fail in the same way.
 
-    It says which answers are wrong and in what respect, such as shape; for visible
-    cases, it also includes the errors. Each measured case has a key of its own.
+    It says which answers are wrong and in what respect, such as shape.
     """
     case = result.case
     if case.measure:
@@ -143,9 +138,7 @@ def _failure(result: CaseResult) -> object:
 def _error(finding: Finding) -> str:
     """Return the part of an error that does not depend on the case; "" for none.
 
-    This is the error's type and the lines of the student's code that led to it. An
-    error that the course reports in its own words has no type: its sentence counts,
-    with 0 for each number.
+    This is usually its type and the lines of the student's code that led to it.
     """
     if finding.problem != RAISED:
         return ""
@@ -157,8 +150,7 @@ def _error(finding: Finding) -> str:
 def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
     """Say what went wrong in a case; for a hidden case, without inputs and numbers.
 
-    A measured value (BLEU, say) gives nothing away, so it is shown even for a right
-    answer, and so is the reason why a case could not be tried.
+    Measured values give nothing away, so they are always shown.
     """
     wrong = [f for f in result.findings if f.problem or f.message]
     if not wrong:
@@ -175,12 +167,8 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
 def hint(result: CaseResult, verdict: CheckResult) -> str:
     """Return the hint of a failing case, or advice to work by hand; "" for neither.
 
-    A hint states the rule that its case tests. If a mistake is recognised, there is
-    no hint, unless it is a mere symptom (`SEEN`) and the case raised no error. A
-    hint about a general property needs all ordinary cases to pass. There is no hint
-    either if more than half of the ordinary cases fail, since the rule is then not
-    the cause. If nothing is recognised then, the first of these cases gets the
-    advice, unless it raised an error.
+    A hint states the rule that its case tests. Usually there is none if a mistake
+    is recognised, or if most cases fail.
     """
     mistake = verdict.mistake
     raised = any(finding.problem == RAISED for finding in result.findings)
@@ -233,8 +221,7 @@ def _finding_lines(wrong: Iterable[Finding], result: CaseResult) -> Iterator[Lin
 def error_lines(message: str) -> Iterator[Line]:
     """Yield the line of an error, and a line for each place in the student's code.
 
-    Args:
-        message: the error, and below it lines like "in your line 3: x = y".
+    Below the error, ``message`` has lines like "in your line 3: x = y".
     """
     first, *trace = message.splitlines() or [""]
     yield Line(translate(first), "", _quoted)

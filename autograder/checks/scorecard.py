@@ -25,11 +25,10 @@ class ExerciseScore:
     Attributes:
         passed: None as long as there is no verdict on the present answer.
         cases: how many cases passed, like "3 of 4"; "" without a verdict.
-        remark: the recognised mistake, or the state in words, like "not checked yet".
-        aspects: for which aspects points were lost, in words.
+        remark: the recognised mistake, or the state in words.
+        aspects: for what points were lost, in words.
         number: the exercise's number in the notebook, like "4.2".
-        place: where the exercise is in the notebook.
-        on_path: whether it is on the short path, the essential exercises of its unit.
+        on_path: whether it is on the short path, the essential exercises.
         is_partial: whether nothing is wrong, but a measured answer could earn more.
     """
 
@@ -72,17 +71,8 @@ def row_of(verdict: CheckResult) -> ExerciseScore:
 def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | None:
     """Return where to go on: an exercise that has not passed; None if there is none.
 
-    The search begins after the exercise ``after``, and goes on at the start of the
-    unit. Exercises of the short path, the essential ones of a unit, come first. But
-    if ``after`` is not on the path and a later exercise is open, the next one in
-    the notebook comes first, together with the next one on the path.
-
-    Once the path is done, the result says so only if ``after`` is "" or on the
-    path, so that this is not repeated after each exercise beyond it.
-
-    Args:
-        rows: a unit's exercises, by name.
-        after: the exercise after which to search; "" to start at the first.
+    The search begins after the exercise ``after`` and wraps around. Essential
+    exercises of the unit (the short path) usually come first.
     """
     names = list(rows)
     start = names.index(after) + 1 if after in rows else 0
@@ -120,13 +110,8 @@ class Scorecard:
     def note(self, verdict: CheckResult, answer: object) -> None:
         """Remember a verdict for this session, and in the progress file.
 
-        A verdict on an unsolved exercise does not replace the one in the file. Nothing
-        is remembered if the exercise is unknown or has no points, or if the check did
-        not run to its end.
-
-        Args:
-            answer: the student's object, whose code is recorded to notice later
-                changes.
+        There, an earlier verdict outlasts that on a stub. The code of ``answer`` is
+        recorded to notice later changes.
         """
         if not verdict.max_points:
             return  # there is no such exercise
@@ -185,9 +170,7 @@ class Scorecard:
     ) -> ExerciseScore:
         """Return the state of one exercise; ``earlier`` is its last stored verdict.
 
-        If the code has changed since that verdict, its points stay, but whether the
-        exercise passes is unknown. Otherwise, the state from this session counts, or
-        else what ``earlier`` remembers; without any verdict, there are no points yet.
+        If the code has changed since, its points stay, but ``passed`` is None.
         """
         row = self._rows.get(name)
         if earlier is None:

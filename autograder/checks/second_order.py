@@ -1,9 +1,8 @@
 """Recognise answers in which two known mistakes are combined.
 
-The build runs pairs of an exercise's mutants that can be made together (second-order
-mutants: Jia and Harman 2008, "Constructing subtle faults using higher order mutation
-testing"). The answers of all pairs would fill a disk, so a case stores only a sketch
-for each pair: two numbers, which are weighted sums over all of the pair's answers.
+The build runs pairs of mistakes together (second-order mutants: Jia and Harman
+2008, "Constructing subtle faults using higher order mutation testing"). For
+each pair, a case stores only two numbers: weighted sums over its answers.
 """
 
 from __future__ import annotations
@@ -23,13 +22,9 @@ _CLOSE = 1e-4  # far above rounding, far below what two different answers come t
 
 
 def sketch(answers: Answers, names: Iterable[str]) -> torch.Tensor:
-    """Reduce the answers to a case to two numbers, ``(2,)``, float32; NaN for an error.
+    """Reduce the answers to a case to two numbers, ``(2,)``, float32; NaN for errors.
 
-    Two sets of answers are taken to be equal if their sketches are close. Each answer
-    is weighted by its place among the names, so that swapped answers can be noticed.
-
-    Args:
-        names: the answers to include; their order matters.
+    Answers count as equal if their sketches are close. The order of names matters.
     """
     if RAISED in answers:
         return torch.full((2,), torch.nan)
@@ -63,11 +58,7 @@ def pairs_that_fit(results: Sequence[CaseResult]) -> list[tuple[int, int]]:
 
 
 def _match_rows(result: CaseResult) -> torch.Tensor:
-    """Return which pairs of mutants give the student's answers to a case: (n,), bool.
-
-    An index stands for the same pair of mutants in all cases. Two mistakes may have
-    several indices if one of them has several variants.
-    """
+    """Say for each pair of mutants whether it gives the student's answers: (n,)."""
     sketches = result.case.doubles[SKETCH]
     assert isinstance(sketches, torch.Tensor)
     actual = sketch(result.answers, result.case.expected)
@@ -77,10 +68,9 @@ def _match_rows(result: CaseResult) -> torch.Tensor:
 def are_close(
     first: torch.Tensor, second: torch.Tensor, case: Case, *, equal_nan: bool = False
 ) -> torch.Tensor:
-    """Whether two sketches, ``(..., 2)``, describe equal answers to a case.
+    """Return whether two sketches, ``(..., 2)``, describe equal answers to a case.
 
-    Args:
-        equal_nan: whether answers that raised count as equal, even in different ways.
+    With ``equal_nan``, all errors count as equal.
     """
     atol = _CLOSE * _rounding_scale(case)
     close = torch.isclose(first, second, rtol=_CLOSE, atol=atol, equal_nan=equal_nan)

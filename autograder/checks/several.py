@@ -1,8 +1,7 @@
 """Name several mistakes in an answer that no single known mistake explains.
 
-Two mistakes may have been made together, or different ones may show in different cases.
-Each wrong answer of a case is compared with what each known mistake answers there, and
-a mistake is named only if no other one explains the same.
+They may have been made together, or show in different cases. A mistake is named
+only if no other one explains the same.
 """
 
 from __future__ import annotations
@@ -42,15 +41,8 @@ def find_combined_mistakes(
 ) -> tuple[Mistake, bool] | None:
     """Find the mistakes behind the wrong answers to ordinary cases; None if unknown.
 
-    Ordinary cases test neither a general property nor a measured quality. These are
-    tried in turn: the only pair of mistakes that together give the answers, if no
-    single one does (if this may be chance, perhaps only one of the two is named); the
-    only mistake that all such pairs share; mistakes that together explain at least half
-    of the wrong cases; mistakes that single results prove; and the only mistake that
-    gives the results of all ordinary cases, if some of these are right.
-
-    Args:
-        results: the results of cases that store the answers of mistakes.
+    Ordinary cases test neither a general property nor a measured quality.
+    ``results`` must be of cases that store the answers of mistakes.
 
     Returns:
         The mistakes, joined into one, and whether they are certain.
@@ -86,12 +78,7 @@ def find_combined_mistakes(
 def _in_ordinary_cases(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> list[Mistake]:
-    """Return a list of the only mistake that gives all these results; [] for none.
-
-    The results are those of ordinary cases, of which some must be right and some
-    wrong. As no mistake explains all cases, the cases of general properties that
-    fail then show that the answer has a further mistake.
-    """
+    """Return a list of the only mistake that gives all these results; [] for none."""
     count_wrong = sum(not result.passed for result in results)
     if not 0 < count_wrong < len(results):
         return []
@@ -112,10 +99,7 @@ def _input_changed(
 ) -> list[Mistake]:
     """Return a list with the mistake of changing an input in place; [] for none.
 
-    Args:
-        mistakes: those that have been recognised already. An answer that one of
-            them makes wrong in some case is ignored in all cases, since it is
-            explained.
+    Answers that the recognised ``mistakes`` explain are ignored.
     """
     predicted = {
         f.name
@@ -167,11 +151,8 @@ def join_mistakes(mistakes: Sequence[Mistake]) -> Mistake:
 class _Part:
     """What one mistake explains of a student's wrong answers.
 
-    Attributes:
-        explains: the wrong answers that the mistake gives as well, each as the
-            index of its case and its name.
-        contradictions: the number of cases in which a right answer contradicts the
-            mistake.
+    ``explains`` holds the wrong answers that it gives as well. ``contradictions``
+    counts the cases with a right answer that it would spoil.
     """
 
     explains: frozenset[Wrong]
@@ -183,8 +164,7 @@ def _case_by_case(
 ) -> tuple[list[Mistake], bool]:
     """Choose mistakes that together explain at least half of the wrong cases.
 
-    Returns the mistakes, first the one that explains most, and whether they explain all
-    wrong cases. If two mistakes explain the same, neither is named.
+    Return them, and whether they explain all wrong cases.
     """
     needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
     by_name = {mistake.name: mistake for mistake in mistakes}
@@ -215,8 +195,7 @@ def _case_by_case(
 def _needed(result: CaseResult) -> list[str]:
     """Return the names of a case's wrong answers that a mistake has to explain.
 
-    They are those that count for the case's own aspect, as wrong gradients and the like
-    follow from them. If there are none, they are all its wrong answers.
+    Wrong gradients and the like are left out if wrong results may be the reason.
     """
     wrong = [f.name or RAISED for f in result.findings if f.problem]
     primary = [n for n in wrong if result.case.aspect_of(n) == result.case.aspect]
@@ -228,8 +207,7 @@ def _part(
 ) -> _Part:
     """Return what a mistake explains, for that variant of it that explains most.
 
-    Args:
-        needs: by the index of a case, the names of the answers to explain.
+    ``needs`` names the answers to explain, by the index of their case.
     """
     parts = [_variant_part(results, needs, variant) for variant in mistake.variants]
     return max(parts, key=lambda part: (len(part.explains), -part.contradictions))
@@ -240,8 +218,7 @@ def _variant_part(
 ) -> _Part:
     """Return what a variant explains, and how many cases contradict it.
 
-    A case contradicts it if the variant does not give every right answer there; it then
-    explains none of the wrong answers of this case.
+    A case contradicts it if the variant would spoil one of the right answers there.
     """
     explains, contradictions = set[Wrong](), 0
     for i, result in enumerate(results):
@@ -262,8 +239,7 @@ def _variant_part(
 def _are_rare(results: Sequence[CaseResult], wrong: frozenset[Wrong]) -> bool:
     """Return whether wrong answers that are single numbers can hardly agree by chance.
 
-    At least two of them must be different floats that are not close to a simple
-    fraction, since a count or a simple fraction can equal a mistake's answer by chance.
+    At least two different ones must be floats, and not close to simple fractions.
     """
     values = {
         f.actual.item()
@@ -285,9 +261,7 @@ def _is_simple(number: float) -> bool:
 def is_telling(finding: Finding) -> bool:
     """Return whether a wrong answer is too detailed to equal another one by chance.
 
-    This holds for long texts, and for tensors of real numbers with at least `TELLING`
-    different finite values. `_case_by_case` names a mistake only if it explains such an
-    answer, or numbers that can hardly agree by chance.
+    This holds for long texts, and for tensors with many different values.
     """
     value = finding.actual
     if isinstance(value, str):

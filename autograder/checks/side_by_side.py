@@ -46,12 +46,11 @@ class SideBySide:
     """A small case on which an answer fails: its inputs and both results, as text.
 
     Attributes:
-        inputs: the name and the value of each input.
         name: the name of the result; "" if the case expects only one.
         expected, actual: the cells of each row of the results.
         first_difference: its row and its cell; None if none can be marked.
         remark: a difference that the cells do not show, such as a dtype.
-        is_mask: whether the expected result is boolean; cells that are True are filled.
+        is_mask: whether the result is a mask, in which cells with True are filled.
     """
 
     inputs: tuple[tuple[str, str], ...]
@@ -82,10 +81,7 @@ class SideBySide:
     def _carets(self, margin: int) -> list[str]:
         """Return a line of carets below the first cell that differs; [] for none.
 
-        It is used only if both results have a single row.
-
-        Args:
-            margin: the number of characters before the cells.
+        Results have one row here, with ``margin`` characters before the cells.
         """
         if self.first_difference is None:
             return []
@@ -155,11 +151,7 @@ class SideBySide:
 
 
 def compare_side_by_side(result: CaseResult) -> SideBySide:
-    """Compare the first wrong result of a small case with the expected one.
-
-    In place of the wrong result, an error is shown by its first line, and a result that
-    is missing or too large by "...".
-    """
+    """Compare the first wrong result of a small case with the expected one."""
     finding = next(finding for finding in result.findings if finding.problem)
     name, expected, actual = finding.name, finding.expected, finding.actual
     rows, place = [["..."]], None
@@ -229,8 +221,7 @@ def _nested(value: object) -> object:
 def _rows(value: Value, digits: int = _DIGITS[0]) -> Rows:
     """Split a value into rows of cells: the entries of a matrix, the words of a text.
 
-    Args:
-        digits: how many significant digits of a float are shown.
+    ``digits`` is the number of significant digits of a float.
     """
     if isinstance(value, Other):
         return [[_("of type {kind}").format(kind=value.kind)]]
@@ -286,9 +277,7 @@ def _distinguish(
 ) -> tuple[Rows, Rows]:
     """Return both results as rows, with enough digits to show their first difference.
 
-    Args:
-        first_difference: the row and the cell of the first difference, if any.
-        rows: the actual result with the usual number of digits.
+    ``rows`` is the actual result with the usual number of digits.
     """
     expected_rows = _rows(expected)
     if (

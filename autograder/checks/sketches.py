@@ -41,19 +41,14 @@ class Sketch:
 def sketch_tensor(value: torch.Tensor) -> Sketch:
     """Return a tensor's sketch, whose sums are taken over the `asinh` of its entries.
 
-    The `asinh` of a large entry changes by about the entry's relative error, so one
-    absolute tolerance fits small and large entries.
+    With `asinh`, one absolute tolerance fits small and large entries.
     """
     sums = sum_entries(value, SUMS).float()
     return Sketch(dtype_of(value), tuple(value.shape), sums)
 
 
 def sum_entries(value: torch.Tensor, count: int) -> torch.Tensor:
-    """Return weighted sums of the `asinh` of a tensor's entries, ``(count,)``, float64.
-
-    The weights depend only on the places of the entries. NaN and infinities count as
-    fixed numbers.
-    """
+    """Compute weighted sums of the `asinh` of a tensor's entries: (count,) float64."""
     entries = value.detach().real.to(torch.float64).flatten()
     entries = entries.nan_to_num(7.3, 1e30, -1e30).asinh()
     return _weights(len(entries), count) @ entries

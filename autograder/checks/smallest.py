@@ -1,8 +1,7 @@
 """Find the smallest input on which a wrong answer fails.
 
-With each exercise whose results people can read (lists, texts, ids, masks), the build
-stores about a dozen small inputs, in rising order. They earn no points and are not
-secret: all of them ship with the visible cases.
+With each exercise whose results people can read, the build stores about a dozen
+small inputs. They earn no points and are not secret.
 """
 
 from __future__ import annotations
@@ -37,13 +36,9 @@ NO_END = template("your code does not end")
 def add_smallest(
     verdict: CheckResult, exercise: Exercise, ask: Callable[[Case], Answers]
 ) -> CheckResult:
-    """Add to a verdict the smallest case on which the student's answer fails.
+    """Add to a verdict the smallest case on which the student's answer fails, if any.
 
-    Nothing is added if no answer is wrong, if the exercise is unsolved, if each case
-    fails with the same error, or if all small cases pass.
-
-    Args:
-        ask: returns the student's answers to a small case; see `observe_briefly`.
+    ``ask`` returns the student's answers to a small case.
     """
     answers = [result.answers for result in verdict.results]
     is_wrong = bool(answers) and not (verdict.passed or verdict.is_partial)
@@ -67,8 +62,7 @@ def _always_raised(verdict: CheckResult) -> bool:
 def observe_briefly(probe: Report, answer: object, inputs: Answers) -> Answers:
     """Observe a student's object on one case, for at most a second of CPU time.
 
-    If it takes longer, the answer is an error that says so. There is no limit where
-    code cannot be interrupted, as in threads and on Windows.
+    If it takes longer, the answer is an error. Windows and threads have no limit.
     """
     try:
         with limit(_SECONDS) if _can_be_limited() else contextlib.nullcontext():

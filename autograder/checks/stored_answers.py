@@ -1,10 +1,8 @@
 """Store the answers of a case: tensors, and JSON that says how to find them.
 
-Of a mistake's answers, only those are stored that differ from the solution's
-(or all, if the mistake lacks an answer). The tensors of all mistakes are joined
-into one flat row for each dtype, since most are so small that storing each
-under a name of its own would take more room. Instead of a large tensor, a
-sketch is stored: a few weighted sums of its entries.
+Of a mistake's answers, usually only those are stored that differ from the
+solution's, and of large tensors only a sketch: a few weighted sums. The tensors
+of all mistakes are joined into one flat row for each dtype.
 """
 
 from __future__ import annotations
@@ -41,9 +39,7 @@ def shorten(
 ) -> Value | Sketch:
     """Convert a mistake's answer to the form in which it is stored.
 
-    An answer that agrees with the expected one becomes the expected one, and any other
-    large tensor becomes a sketch. Whole answers are compared, since a sketch is too
-    coarse to tell whether they agree.
+    One that agrees with the expected answer becomes that; a large one a sketch.
     """
     if expected is not None and _agrees(expected, value, case):
         return expected
@@ -64,11 +60,7 @@ def select_whole(answers: Predictions) -> Answers:
 def pack(case: Case, prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
     """Describe a case's answers in JSON, and add their tensors to ``tensors``.
 
-    Of the answers that a mistake gives, only those are stored that differ from the
-    expected ones. If it gives fewer answers than expected, all of its own are stored.
-
-    Args:
-        prefix: the beginning of the names under which tensors are added.
+    ``prefix`` begins the names under which tensors are added.
     """
     roles = {"inputs": case.inputs, "expected": case.expected, "doubles": case.doubles}
     packed: dict[str, Any] = {
@@ -104,14 +96,13 @@ def _pack_answer(
 def _pack_mistake(
     answers: Predictions, case: Case, rows: dict[str, list[torch.Tensor]]
 ) -> dict[str, Any] | list[list[Any]]:
-    """Describe in JSON those of a mistake's answers that differ from the expected ones.
+    """Describe in JSON a mistake's answers that differ from the expected ones.
 
-    Args:
-        rows: the lists, by dtype, to which the entries of tensors are added.
+    Entries of tensors are added to ``rows``, by dtype.
 
     Returns:
-        A dictionary by name. If the mistake lacks an expected answer: a list of pairs
-        of a name and a description, for all of its answers.
+        A dictionary by name; if the mistake lacks an expected answer, a list of
+        pairs (name, description) for all of its answers.
     """
     lacks_some = not case.expected.keys() <= answers.keys()
     expected = {} if lacks_some else case.expected
@@ -129,13 +120,9 @@ def _pack_prediction(
 ) -> Any:
     """Describe a mistake's answer in JSON; add its entries to the row of its dtype.
 
-    Args:
-        rows: the lists, by dtype, to which the entries of tensors are added.
-
     Returns:
-        A text as it is. For a tensor, a list of its dtype and its sizes, or
-        `_AS_EXPECTED` if these are the expected ones. For any other value,
-        ``{"other": type}``.
+        A text as it is; for a tensor, a list of its dtype and its sizes, or 0 if
+        these are the expected ones; for any other value, ``{"other": type}``.
     """
     value = _sketch_large(value)
     if isinstance(value, str):
@@ -167,10 +154,6 @@ def unpack(
 ) -> dict[str, Any]:
     """Restore a case's answers from what `pack` returned.
 
-    Args:
-        prefix: the beginning of the names of the case's tensors.
-        read_tensor: returns the tensor of a name.
-
     Returns:
         The fields "inputs", "expected", "doubles" and "mistakes" of a `Case`.
     """
@@ -197,10 +180,7 @@ def unpack(
 class _Rows:
     """A reader for the rows of a case's mistakes, which takes piece after piece.
 
-    Attributes:
-        read: returns the row of a dtype, or that of the sketches.
-        rows: the rows that have been read.
-        places: where the next piece begins in each of these.
+    ``read`` returns a whole row; ``places`` says where its next piece begins.
     """
 
     read: Callable[[str], torch.Tensor]

@@ -29,12 +29,10 @@ class Summary:
     """What `check.summary()` shows.
 
     Attributes:
-        rows: the exercises of a unit, in order.
         written: the points of each written question.
         follows: the exercise to do next, if any.
         location: where progress is kept, or what is wrong with the file.
-        attempts: the recorded checks of this unit, if the course records them. They are
-            part of the output, as data, and so are handed in with the notebook.
+        attempts: recorded checks, which are handed in with the notebook's output.
     """
 
     rows: tuple[ExerciseScore, ...]
@@ -59,9 +57,7 @@ class Summary:
     def _next_step(self, follows: str) -> str:
         """Return what to do now, in a sentence.
 
-        Args:
-            follows: the sentence on the next exercise, as text or HTML; "" if there is
-                none.
+        ``follows`` is the sentence on the next exercise, as text or HTML, or "".
         """
         if not self.rows:
             return _("No check has run yet: run the cells above, then this one again.")

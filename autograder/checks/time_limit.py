@@ -16,9 +16,7 @@ class TooLongError(BaseException):
 def limit(seconds: float) -> Iterator[None]:
     """Raise `TooLongError` in a ``with`` block whose CPU time exceeds ``seconds``.
 
-    The signal is repeated, since an exception that is raised in a callback of the
-    garbage collector is lost. During the block, Python does not report such lost
-    exceptions, because the next signal would interrupt the report.
+    This uses a signal: it works only in the main thread, and not on Windows.
     """
 
     def stop(*_: object) -> None:

@@ -1,8 +1,7 @@
 """Trace a student's code: the values of its expressions, and the effects of edits.
 
-From this, the `questions` extra makes questions on the student's own code.
-Tracing runs in the same process as that code, so its report cannot be trusted:
-it consists of plain data, and the caller decides how to use them.
+The `questions` extra asks students about them. Tracing runs in the process of
+that code, so its report, which is plain data, cannot be trusted.
 """
 
 from __future__ import annotations
@@ -61,9 +60,7 @@ class AnswerCode:
     def defined(self, code: str, notes: Notes | None = None) -> Any:
         """Run code in a copy of the notebook's namespace; return the object `target`.
 
-        Args:
-            notes: receives a summary of each value that the code passes to `NOTE`, by
-                number, whenever the object runs.
+        ``notes`` receives a summary of each value passed to `NOTE`, by its number.
         """
 
         times = Counter[int]()  # how often each number was noted, in all calls
@@ -106,18 +103,17 @@ def report(answer: AnswerCode, noted: str, edits: Sequence[str]) -> Summary:
     """Report what an answer does on visible cases, and what edits to it change.
 
     Args:
-        noted: the answer's code, with traced expressions wrapped in calls of `NOTE`.
+        noted: the answer's code, with traced expressions in calls of `NOTE`.
         edits: versions of the answer's code with one change in each.
 
     Returns:
-        ``{"cases": [...]}``, the most informative case first. Each has a ``title``;
-        ``made``, the code that created the module; ``call``, the arguments; ``notes``,
-        the values of expressions by number; ``ran``, the numbers of all expressions
-        that ran; ``result``; ``moved`` (see `WatchedCall`); and ``edits``, the outcome
-        of each edit that was tried.
+        ``{"cases": [...]}``, the most informative first. Each has a ``title``;
+        ``made``, the code that created the module; ``call``, the arguments;
+        ``notes``, the values of expressions by number; ``ran``, the numbers of
+        those that ran; ``result``; ``moved`` (see `WatchedCall`); and ``edits``.
 
     Raises:
-        CannotTraceError: no case leads to a call of this code that returns a value.
+        CannotTraceError: no call of this code can be observed.
     """
     probe = find(answer.exercise)
     usual, watched = _watched(answer, probe, noted)
@@ -141,15 +137,11 @@ def _watched(
 ) -> tuple[Callable[..., Any], list[_Watched]]:
     """Watch an answer on visible cases, and choose the most informative call of each.
 
-    The best of these calls is then repeated, to find out whether the last row of
-    each argument influences its result (`WatchedCall.moved`).
-
     Returns:
         The watched function, and the chosen calls, the most informative first.
 
     Raises:
-        CannotTraceError: the code cannot be run on its own, is no plain function or
-            class, or no call of it returns a value to ask about.
+        CannotTraceError: no call of this code can be observed.
     """
     unit, notes = answer.exercise.split("/")[0], Notes()
     try:
@@ -241,16 +233,13 @@ def _edited(
 
     Args:
         usual: the original function, which runs in all earlier calls of the case.
-        code: the edited code.
         before: the same call of the original code.
-        trace_last_rows: whether to find out which arguments' last rows influence
-            the result (`WatchedCall.moved`).
+        trace_last_rows: whether to find `WatchedCall.moved` as well.
 
     Returns:
-        Plain data: the new ``result``, ``moved``, and the `difference` from the old
-        result. If the code raises an error, only this, as ``raised``. If the
-        results cannot be compared, ``near``, and ``endless`` if the code takes too
-        long.
+        The new ``result``, ``moved``, and the `difference` from the old result; for
+        an error, only ``raised``. If results cannot be compared, ``near``, with
+        ``endless`` for code that takes too long.
     """
     most = before.number + 1
     results = []

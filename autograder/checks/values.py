@@ -35,9 +35,8 @@ def is_predicted(result: CaseResult, finding: Finding, variant: str) -> bool:
 def telling_part(error: str) -> str:
     """Return the part of an error's description by which two errors are compared.
 
-    It is the first line, because the lines below point into the student's code. If
-    that code raised the error itself, by `raise` or `assert`, it is only the
-    error's type, since the message may have any wording.
+    It is the first line. Of an error that the student's code raises itself, it is
+    only the type, since the message may have any wording.
     """
     first = error.split("\n")[0]
     return first.partition(":")[0] if is_raised_by_code(error) else first
@@ -57,12 +56,7 @@ def is_raised_by_code(error: str) -> bool:
 
 
 def _wording(text: str) -> str:
-    """Return the part of an error to compare, the same in all versions of PyTorch.
-
-    From 2.15 on, an operator's name may precede the message ("mm: mat1 and mat2 ...").
-    If an operator does not support a dtype, some versions raise a RuntimeError, and
-    others its subclass NotImplementedError.
-    """
+    """Return the part of an error to compare, the same in all versions of PyTorch."""
     line = _OPERATOR.sub(r"\1", telling_part(text))
     return re.sub("^NotImplementedError: ", "RuntimeError: ", line)
 
@@ -105,8 +99,7 @@ def same_values(
 def same_but_dtype(expected: object, actual: object, case: Case) -> bool:
     """Return whether an answer equals the expected tensor, apart from its dtype.
 
-    Integers must be equal. Floats may be off by the case's tolerance, or by 8 epsilons
-    of the answer's dtype if that is more, as in half precision.
+    Floats may also be off by rounding in the answer's dtype.
     """
     if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
         return False
@@ -124,8 +117,7 @@ def differing(
 ) -> torch.Tensor:
     """Return a boolean mask of the entries in which tensors of equal shape differ.
 
-    If ``expected`` holds floats, the tolerances apply, and NaN equals NaN. Other
-    entries must be equal.
+    The tolerances apply to floats only, and NaN equals NaN.
     """
     if not expected.is_floating_point():
         return expected != actual

@@ -33,12 +33,11 @@ class WatchedCall:
     Attributes:
         arguments: copies of the arguments, by name.
         construction: the code that created the module; "" for a function.
-        result: a copy of the result.
         raised: the error that the call raised, in one line; "" if none.
         notes: a summary of each traced expression's value, by number; None if the
             values differed or were too many.
-        moved: by argument, whether its last row influences row 0 of the first result.
-            Rows are indices of a tensor's last dimension but one.
+        moved: by argument, whether its last row (along dimension -2) influences row
+            0 of the first result.
     """
 
     arguments: dict[str, Any]
@@ -56,12 +55,10 @@ class CallWatch:
     Args:
         method: the method of the class that is watched; "" for a function.
         most: the number of calls after which the probe is ended.
-        trace_last_rows: whether to find `WatchedCall.moved` for the last call, by
-            repeating it.
+        trace_last_rows: whether to find `WatchedCall.moved` for the last call.
         seconds: the limit of CPU time for all of this.
-        usual: a function to run in place of the watched one in all calls but the last.
+        usual: runs in place of the watched function in all calls but the last.
         notes: the dictionary that traced code fills during a call.
-        calls: the calls so far.
         endless: whether the time limit was exceeded.
     """
 
@@ -108,8 +105,7 @@ class CallWatch:
     def _watching(self, function: Callable[..., Any], skip: int) -> Callable[..., Any]:
         """Wrap a function to record its calls, without the first ``skip`` arguments.
 
-        All calls but the last one to watch run ``usual`` instead, if there is one, so
-        that an edited function takes effect only there.
+        If there is a ``usual`` function, it runs in all but the last call to watch.
         """
         signature = inspect.signature(function)
 
@@ -158,11 +154,7 @@ def _short(value: object) -> str:
 
 
 def _snapshot(value: Any) -> Any:
-    """Copy the tensors in a value, since they may be changed in place later.
-
-    Tuples, lists and dictionaries are copied with their contents; any other value is
-    returned as it is.
-    """
+    """Copy the tensors in a value, since they may be changed in place later."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if type(value) is dict:
@@ -177,9 +169,7 @@ def _trace_last_rows(
 ) -> dict[str, bool]:
     """Say for each argument whether its last row influences row 0 of the first result.
 
-    The call is repeated with other last rows, from the same ``state`` of the generator.
-    Arguments for which no such call gives a comparable result are left out. The
-    `questions` extra asks students about such dependences.
+    Arguments for which no repeated call has a comparable result are left out.
     """
     old, movement = _first(call.result), dict[str, bool]()
     if old is None or old.dim() < 2:
@@ -199,11 +189,7 @@ def _trace_last_rows(
 
 
 def _other_rows(value: object) -> tuple[torch.Tensor, ...]:
-    """Return three replacements for the last row of a tensor of floats.
-
-    Usually, none of them keeps the sum, the scale or the order of the row's entries.
-    For anything else, and for tensors with fewer than two rows, return ().
-    """
+    """Return three replacements for the last row of a float tensor; () for others."""
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return ()
     if value.dim() < 2 or value.shape[-2] < 2:

@@ -1,8 +1,7 @@
 """The protocol between sandbox and judge: named tensors and texts over a socket.
 
-A message is four bytes (the header's length, big endian), a JSON header, and the raw
-bytes of its tensors one after the other. The reader trusts nothing: every size is
-checked before a byte of it is read, and whatever is wrong raises a WireError.
+A message is four bytes (the header's length, big endian), a JSON header, and
+the raw bytes of its tensors. The reader trusts nothing and checks every size.
 """
 
 from __future__ import annotations
@@ -40,11 +39,8 @@ class WireError(Exception):
 class Limits:
     """The limits on a message, beyond which it is refused.
 
-    Attributes:
-        header: the bytes of its JSON header.
-        data: the bytes of all its tensors.
-        entries: the number of its values.
-        rank: the number of a tensor's dimensions.
+    ``header`` and ``data`` (all tensors together) are in bytes, ``entries`` is the
+    number of values, and ``rank`` the number of a tensor's dimensions.
     """
 
     header: int = 1 << 20
@@ -58,10 +54,9 @@ Wait = Callable[[socket.socket, int], None]
 
 
 def within(seconds: float) -> Wait:
-    """Return a `Wait`: a function that waits until a socket can be read or written.
+    """Make a function that waits for a socket, and raises WireError at a deadline.
 
-    It raises WireError at its deadline, which is this many seconds from now,
-    however often the function is used.
+    The deadline is this many seconds from now, for all waits together.
     """
     deadline = time.monotonic() + seconds
 
@@ -150,8 +145,7 @@ def receive(
     """Receive one message: its kind and its values.
 
     Raises:
-        WireError: the message is malformed or too large, the connection is closed, or
-            `wait` raises it.
+        WireError: no valid message within the limits arrives in time.
     """
     limits, read = limits or Limits(), partial(_read, channel, wait)
     try:

@@ -22,14 +22,10 @@ def review(
 ) -> Iterator[str]:  # fmt: skip
     """Describe each appeal that has no answer yet, with its results before and after.
 
-    A submission with new appeals is first graded once more, and each new appeal is
-    recorded as a request (requests.py). An appeal has several lines: the results, the
-    student's reason, the request's file, and the command to answer it. If grading
-    fails, a line with the error takes the place of that student's appeals.
+    New appeals are first graded once more and recorded as requests (requests.py).
 
     Args:
         today: the date to record, like "02 November 2026".
-        grade: grades a student's submission once more.
 
     Raises:
         CourseError: the gradebook cannot be read, or nothing is graded.
@@ -61,12 +57,7 @@ def review(
 
 
 def _read(book: Classbook, root: Path) -> tuple[Appeals, list[str]]:
-    """Read the appeals in a class's submissions.
-
-    Returns:
-        The appeals on exercises of graded students; and remarks on appeals that name no
-        exercise, or come from a student who is not graded yet.
-    """
+    """Read a class's appeals, and remark on those that cannot be handled."""
     graded = {submission.student.id for submission in book.submissions}
     folders = [
         *root.glob(f"submitted/*/{book.unit}"),

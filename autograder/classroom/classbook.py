@@ -58,11 +58,9 @@ class HandMark:
     """Points that a person gave to an answer, and a comment for its student.
 
     Attributes:
-        points: the points given by hand; None if a person gave none.
         automatic: the points that the check gives; None if it has not decided.
         replaced: whether ``points`` replace the check's, rather than add to them.
-        who: the person who gave the points or wrote the comment, and the time; "" if
-            that was not logged.
+        who: who gave the points or wrote the comment, and when; "" if unknown.
     """
 
     points: float | None = None
@@ -89,23 +87,21 @@ class HandMark:
 
 @dataclass(frozen=True)
 class Submission:
-    """A student's work in a unit; ``points`` are None where a person has yet to grade.
+    """A student's graded work in a unit.
 
     Attributes:
+        points: by exercise; None where a person has yet to grade.
         penalty: points taken off for lateness.
-        late: by how many seconds it was late; 0 if it was in time or that is unknown.
-        called_late: whether it was late; without known times, whether the LMS says so.
-        records: the judge's verdicts by exercise; written answers have none.
+        late: by how many seconds it was late; 0 if in time or unknown.
+        called_late: whether it was late, if need be according to the LMS.
+        records: the judge's verdicts by exercise, without written answers.
         repairs: (kind, sentence) for each repair before grading.
         refused: why it could not be graded, "" if it could.
         level: the level of isolation in which its code ran, "" if it did not run.
-        is_grouped: False if its code ran without a Linux control group, which measures
-            what it uses.
-        seconds: how long grading took, None if that was not recorded.
-        graded: identifiers of the notebooks that were graded, with "" for a notebook on
-            which nothing was decided.
-        marks: by exercise, comments, and points that people gave in addition to those
-            of its check, or in their place.
+        is_grouped: False if its code ran without a Linux control group.
+        seconds: how long grading took, None if unknown.
+        graded: identifiers of the notebooks that were graded.
+        marks: points and comments that people gave, by exercise.
         provenance: when and with which versions each notebook was graded.
     """
 

@@ -13,13 +13,10 @@ class Note:
     """What an LMS's archive says about a submission that was collected.
 
     Attributes:
-        kind: what ``time`` is: "lms" for the time of the hand-in that the LMS states,
-            "zip" for a file's time in the archive, "" if no time is known.
-        time: the time in ISO format.
-        lms: the LMS that made the archive.
+        kind: where ``time`` (in ISO format) is from: "lms", "zip" for a file in the
+            archive, or "" if it is unknown.
         origin: the name of the submission's first file in the archive.
         late: whether the LMS calls it late.
-        attempts: the number of the student's attempts in the archive.
         claimant: the person who handed it in, as the LMS identifies them.
     """
 

@@ -30,10 +30,9 @@ def default_units() -> list[Unit]:
 
 
 def run(units: Sequence[Unit], root: Path) -> None:
-    """Run the demonstration in the course folder ``root``; print students' points.
+    """Let a sample class hand in units, grade its work, and print the points.
 
-    Units are built and released, a sample class hands in, and its work is graded.
-    What has not changed since the last run is not built or handed in again.
+    Units that have not changed are not built or handed in again.
 
     Raises:
         CourseError: a step failed; the text says which, and where its output is.

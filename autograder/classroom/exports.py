@@ -1,8 +1,7 @@
 """Grades for Canvas and Moodle.
 
-Scores are those of nbgrader's own export, with late penalties. While a person has yet
-to grade a written answer, there is no score, and the cell is empty, which no LMS takes
-for a zero.
+Scores include late penalties. While a written answer waits for a person, the
+cell stays empty, which no LMS takes for a zero.
 """
 
 from __future__ import annotations
@@ -46,11 +45,10 @@ def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
     The result has only this column, and those that identify the students.
 
     Args:
-        title: of the assignment's column; by default, the column named like the unit.
+        title: the column's title; by default, the unit's name.
 
     Raises:
-        CourseError: ``into`` is not an export of Canvas's gradebook, or does not have
-            exactly one such column.
+        CourseError: ``into`` is not Canvas's export, or its column is unclear.
     """
     titles = enumerate(into.titles)
     info_columns = [n for n, title in titles if title.casefold() in _CANVAS_INFO]
@@ -84,12 +82,7 @@ def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
 
 
 def _canvas_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
-    """Rank how surely a row is a student's, from 0 for not at all to 3.
-
-    Canvas's id gives 3, the SIS id or the login 2, and the name 1. If the student's
-    Canvas id is known, it alone decides. `pair_surest` pairs rows with students by
-    these ranks.
-    """
+    """Rank how surely a row is a student's: Canvas id 3, SIS id or login 2, name 1."""
     login = into.cell(row, "SIS Login ID").casefold()
     if not into.cell(row, "ID"):
         return 0  # not a person: the points, or a heading
@@ -106,13 +99,10 @@ def _canvas_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
 
 
 def moodle(book: Classbook, into: Sheet | None = None) -> Export:
-    """Fill in Moodle's grading worksheet, or make a CSV for Moodle's grade import.
-
-    Args:
-        into: the worksheet; None makes the CSV.
+    """Fill in Moodle's grading worksheet; without one, make a CSV for Moodle's import.
 
     Raises:
-        CourseError: the worksheet has no column "Grade" or no column "Identifier".
+        CourseError: ``into`` is not such a worksheet.
     """
     if into is None:
         titles = ("id", "first_name", "last_name", "email", book.unit)
@@ -129,11 +119,7 @@ def moodle(book: Classbook, into: Sheet | None = None) -> Export:
 
 
 def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
-    """Rank how surely a row is a student's: email 3, id number 2, name 1, none 0.
-
-    If the addresses of both are known, they alone decide. `pair_surest` pairs rows with
-    students by these ranks.
-    """
+    """Rank how surely a row is a student's: email 3, id number 2, name 1, none 0."""
     email = into.cell(row, "Email address").casefold()
     id_number = into.cell(row, "ID number")
     if email and student.email:
@@ -147,13 +133,7 @@ def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
 
 
 def pair_surest(ranks: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Pair rows and columns of a table of ranks that are each other's only best match.
-
-    A rank of 0 is no match.
-
-    Returns:
-        The column of each row that has a partner.
-    """
+    """Map rows to columns that are each other's only best match; 0 is no match."""
     best_of_row = [_surest(row) for row in ranks]
     best_of_column = [_surest(column) for column in zip(*ranks, strict=True)]
     return {
@@ -198,17 +178,11 @@ def waiting(book: Classbook) -> tuple[str, ...]:
 def _filled(
     book: Classbook, into: Sheet, column: int, rank: Rank, possible: str, lms: str
 ) -> Export:
-    """Fill an LMS's table with the scores of the students found in it.
-
-    A score is entered only if row and student are each other's only best match (see
-    `pair_surest`), and never in place of Canvas's mark for excused students. Students
-    without such a row are listed in `Export.missing`.
+    """Fill scores into an LMS's table where a row is clearly a student's.
 
     Args:
-        column: the index of the column for the scores.
         rank: rates how surely a row is a student's.
         possible: the assignment's points according to the LMS; "" if unknown.
-        lms: the LMS's name, for remarks.
     """
     ranks = [
         [rank(into, row, s.student) for s in book.submissions] for row in into.rows

@@ -1,10 +1,8 @@
 """Pack feedback pages into zips for LMSs, under the names that each LMS expects.
 
-- Canvas (Gradebook, "Upload submission files"): a name holds the numbers of the student
-  and of the submitted file, in this order, between underscores.
-- Moodle (the assignment, "Upload multiple feedback files in a zip"): a name begins
-  ``Full Name_1234567_assignsubmission_file_``.
-- Any other LMS, or none: a name begins with the student's name and id.
+Canvas finds the student by two numbers in the name, and Moodle by its start,
+``Full Name_1234567_assignsubmission_file_``. For all others, a name begins with
+the student's name and id.
 """
 
 from __future__ import annotations
@@ -27,13 +25,10 @@ _MOODLE = re.compile(r"(?P<head>[^/]+?_\d+)_assignsubmission_[^/]*(?:/.*)?")
 
 
 def write(unit: str, root: Path, folder: Path) -> tuple[tuple[Path, ...], list[str]]:
-    """Pack an assignment's feedback pages into zips, as `pack` does.
-
-    Their paths are ``FOLDER/UNIT-feedback-LMS.zip``, one for each LMS.
+    """Pack feedback pages into a zip for each LMS, ``FOLDER/UNIT-feedback-LMS.zip``.
 
     Returns:
-        The paths of the zips, and remarks on pages that are missing or older than
-        the grades.
+        The zips' paths, and remarks on pages that are missing or outdated.
 
     Raises:
         CourseError: there is no feedback yet, or a zip cannot be written.
@@ -72,15 +67,13 @@ def pages(unit: str, root: Path) -> tuple[dict[str, Path], list[str]]:
 def pack(
     unit: str, root: Path, files: Mapping[str, Path], target: Path, called: str
 ) -> tuple[Path, ...]:
-    """Pack one file for each student into zips, and return the paths of the zips.
+    """Pack one file for each student into zips for LMSs; return the zips' paths.
 
-    They are ``TARGET-canvas.zip``, ``TARGET-moodle.zip`` and, for all other
-    students, ``TARGET-pages.zip``. No empty zip is written.
+    They are ``TARGET-canvas.zip``, ``TARGET-moodle.zip`` and ``TARGET-pages.zip``.
 
     Args:
         files: the file of each student, by id.
-        called: how each file's name ends, like "02_attention.html". In front of it
-            goes what identifies the student to the LMS.
+        called: how each file's name in a zip ends, like "02_attention.html".
     """
     notes = collection_log.read(root, unit)
     by_id = {student.id: student for student in students(root)}
@@ -105,13 +98,7 @@ def pack(
 def name_for(note: Note, student: Student, called: str) -> tuple[str, str]:
     """Choose the zip for a student's file, and the name of the file in that zip.
 
-    Args:
-        note: what the LMS's archive said about the student's submission.
-        called: how the file's name ends.
-
-    Returns:
-        The end of the zip's name: "canvas", "moodle" or "pages"; and the file's
-        name.
+    The zips are "canvas", "moodle" and "pages"; names end with ``called``.
     """
     if note.lms == "Canvas" and (match := _CANVAS.fullmatch(note.origin)):
         return "canvas", f"{match['head']}_{called}"

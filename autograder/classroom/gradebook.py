@@ -60,12 +60,11 @@ def assignments(root: Path) -> list[str]:
 
 
 def find_assignment(name: str, root: Path) -> str:
-    """Return the full name, "02_attention", of the assignment "attention", "02" or "2".
+    """Find the full name, "02_attention", of the assignment "attention", "02" or "2".
 
     Raises:
-        UsageError: the course at ``root`` has no such assignment, or more than one.
-        CourseError: nbgrader cannot use the course's path, or its folders cannot be
-            read.
+        UsageError: no assignment or more than one has that name.
+        CourseError: nbgrader cannot use the course's folders.
     """
     refuse_path(root)
     names = ("source", "submitted", "autograded", "feedback")
@@ -87,8 +86,7 @@ def read(unit: str, root: Path) -> Classbook:
     """Read the class's results for an assignment.
 
     Raises:
-        CourseError: the gradebook cannot be read, has no submission of the unit, or has
-            one that was graded when the unit had different points.
+        CourseError: nothing can be read, or points have changed since grading.
     """
     exercises = list_items(unit, root)
     now = {exercise.name: exercise.max_points for exercise in exercises}
@@ -166,9 +164,7 @@ def list_student_ids(root: Path) -> set[str]:
 
 
 def enter_students(root: Path, entered: Iterable[Student]) -> None:
-    """Add students to the gradebook, or update those that it has already.
-
-    Fields that are empty in ``entered`` stay as they are in the gradebook.
+    """Add students to the gradebook, or update them; empty fields change nothing.
 
     Raises:
         CourseError: the gradebook cannot be written.
@@ -189,8 +185,6 @@ def enter_students(root: Path, entered: Iterable[Student]) -> None:
 
 def change(root: Path, action: Callable[[Gradebook], Result]) -> Result:
     """Apply an action to a course's gradebook, and return the action's result.
-
-    The gradebook is created if there is none.
 
     Raises:
         CourseError: the gradebook cannot be written.
@@ -262,8 +256,8 @@ def configured(root: Path) -> NbGrader:
 def find_course() -> Path:
     """Find the course folder for a command that names none.
 
-    It is the current folder if that holds a course, otherwise the one that nbgrader's
-    configuration names (on a machine that `autograder exchange` has set up).
+    It is the current folder or, if that has no course, the one in nbgrader's
+    configuration.
     """
     current = Path()
     if assignments(current) or Path("nbgrader_config.py").exists():

@@ -28,9 +28,7 @@ c.ExchangeSubmit.strict = True  # a renamed notebook is refused, with its name
 def prepare(units: Sequence[Unit], root: Path) -> Path:
     """Set up the folder ``root`` for a student; return the student's working folder.
 
-    Each unit is released into an exchange in ``root``, to which work is handed in, and
-    copied into the working folder, unless the student has it already. Jupyter's
-    settings for a student are in ``root``, too.
+    The folder gets Jupyter's settings, and an exchange to which work is handed in.
 
     Raises:
         CourseError: a release is damaged, or nbgrader cannot release it.
@@ -57,11 +55,7 @@ def environment(root: Path) -> dict[str, str]:
 
 
 def run(root: Path) -> int:
-    """Open JupyterLab in the student's folder, and return its exit status.
-
-    As the user root, which most containers use, Jupyter starts only with the flag
-    ``--allow-root``; it is added if this process belongs to root.
-    """
+    """Open JupyterLab in the student's folder, and return its exit status."""
     flags = ["--allow-root"] if os.geteuid() == 0 else []
     command, folder = ["jupyter", "lab", *flags], root / "student"
     process = subprocess.run(command, cwd=folder, env=environment(root), check=False)

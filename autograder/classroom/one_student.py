@@ -16,8 +16,7 @@ def find(book: Classbook, student: str) -> Submission:
     """Find a student's submission by the id, or by a name that only one student has.
 
     Raises:
-        CourseError: no student or several have that name, or nothing of theirs is
-            graded.
+        CourseError: not exactly one student matches, or nothing is graded.
     """
     graded = {submission.student.id: submission for submission in book.submissions}
     everybody = [*(s.student for s in book.submissions), *book.absent]

@@ -23,9 +23,7 @@ def render(
 ) -> str:
     """Render a template of a folder, or of this package, as HTML; values are escaped.
 
-    Filters give the titles and numbers of the unit's exercises, and ``today`` is the
-    date. If ``values`` has ``names``, which maps student ids to names, the filter
-    ``person`` adds the name to an id.
+    If given, ``names`` maps student ids to names for the filter ``person``.
     """
     environment = Environment(
         loader=FileSystemLoader([folder, _TEMPLATES]), autoescape=True,

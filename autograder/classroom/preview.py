@@ -1,8 +1,6 @@
 """Preview the scores that a corrected check would change, by grading in a copy.
 
-The temporary copy of the course holds results, release and gradebook; submissions and
-source are linked. If the source has different points, the copy's release is generated
-again.
+The temporary copy holds results, release and gradebook, and links to the rest.
 """
 
 from __future__ import annotations
@@ -30,9 +28,7 @@ _NOTED = ("secret", "extensions.json", "scores", "rehearsed")
 
 
 def commands(unit: str, root: Path) -> list[tuple[str, ...]]:
-    """List the nbgrader commands that apply a corrected check, each with its arguments.
-
-    If the points have changed as well, the first command makes a new release.
+    """List the nbgrader commands, with arguments, that apply a corrected check.
 
     Raises:
         CourseError: nothing is graded yet.
@@ -48,12 +44,8 @@ def commands(unit: str, root: Path) -> list[tuple[str, ...]]:
 def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
     """Find the scores that `commands` would change, by running them in a copy.
 
-    If a command ends with an error status, its messages are printed, and no other is
-    run.
-
     Returns:
-        The changes, without those made by hand in the gradebook already; and whether
-        all commands succeeded.
+        The changes, without those made by hand; and whether all commands succeeded.
 
     Raises:
         CourseError: nothing is graded yet, or the course cannot be copied.
@@ -83,13 +75,10 @@ def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
 
 @contextlib.contextmanager
 def _copied(unit: str, root: Path, book: Path) -> Iterator[Path]:
-    """Yield a copy of the course in which to grade, and remove it afterwards.
-
-    Args:
-        book: the SQLite file of the gradebook.
+    """Yield a temporary copy of the course, with its SQLite gradebook ``book``.
 
     Raises:
-        CourseError: the copy cannot be written, for instance because the disk is full.
+        CourseError: the copy cannot be written.
     """
     try:
         notes = root / ".autograder"

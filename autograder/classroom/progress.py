@@ -1,8 +1,8 @@
 """Report the course so far: all students over all units, as a page and a table.
 
-A student's share of a unit is the points divided by the maximum, after late penalties,
-and 0 if nothing was handed in. The share of the course is the weighted mean of these
-shares; ``drop`` leaves out each student's worst units.
+A student's share of a unit is the points divided by the maximum, after late
+penalties. The share of the course is their weighted mean, without a student's
+``drop`` worst units.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ class Mark:
     """A student's result in a unit.
 
     Attributes:
-        share: of the unit's points, from 0 to 1, or more with extra points; what is not
-            graded yet counts as 0.
-        waiting: whether a written answer, or the whole submission, is not graded yet.
+        share: of the unit's points, usually from 0 to 1.
+        waiting: whether something is not graded yet.
         late: days late, rounded up.
         extended: the student's extension, in seconds.
         dropped: whether it is one of the student's worst units, which do not count.
@@ -104,14 +103,12 @@ def progress(
 
     Args:
         weights: by unit; units without one have the weight 1.
-        drop: how many of a student's worst units do not count; those of weight 0
-            never do.
+        drop: how many of a student's worst units do not count.
         granted: seconds of extension by unit and student.
         new: by unit, the students whose latest submission is not graded.
 
     Raises:
-        CourseError: a weight is negative or for an unknown unit, all weights are 0, or
-            ``drop`` is too large.
+        CourseError: the weights or ``drop`` make no sense.
     """
     units = tuple(book.unit for book in books)
     if unknown := sorted(set(weights) - set(units)):
@@ -191,18 +188,14 @@ def as_csv(course: Progress) -> str:
 
 
 def make(root: Path, path: Path, weights: Mapping[str, float], drop: int) -> list[Path]:
-    """Write a page about all students' points in the course, and a CSV table beside it.
+    """Write a page about all students' points, and a CSV table; return both paths.
 
     Args:
-        path: of the page.
-        weights: of units, by name; others have the weight 1.
-        drop: how many of each student's lowest results do not count.
-
-    Returns:
-        The paths of both files.
+        weights: by unit; units without one have the weight 1.
+        drop: how many of each student's worst units do not count.
 
     Raises:
-        CourseError: as `read` and `progress`.
+        CourseError: nothing is graded, or the weights or ``drop`` make no sense.
     """
     books = read(root)
     granted = {book.unit: _granted(root, book.unit) for book in books}

@@ -22,11 +22,9 @@ from autograder.grading.titles import title
 
 @dataclass(frozen=True)
 class Explanation:
-    """A verdict that was computed again, together with the recorded one.
+    """A check's verdict that was computed again, together with the recorded one.
 
-    Attributes:
-        check: the exercise's grade id.
-        most: the exercise's maximum of points.
+    ``check`` is the exercise's grade id, and ``most`` its maximum of points.
     """
 
     unit: str
@@ -118,8 +116,7 @@ def explain(unit: str, root: Path, student: str, exercise: str) -> Explanation:
     """Run one check of a student's stored submission again, in the sandbox.
 
     Raises:
-        CourseError: there is no such student, exercise or submission, or the submission
-            cannot be graded.
+        CourseError: there is no such answer, or it cannot be graded.
     """
     book = gradebook.read(unit, root)
     submission = one_student.find(book, student)

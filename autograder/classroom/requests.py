@@ -1,8 +1,7 @@
 """Students' requests to look at a grade again, each in a file with its evidence.
 
-A request contains the student's statement, the recorded verdict, and the verdict of
-grading the same submission once more, on the same cases. Answers are appended, and
-nothing is removed. ``requests/UNIT/STUDENT-EXERCISE.md`` is Markdown, for people.
+``requests/UNIT/STUDENT-EXERCISE.md`` holds the student's statement, the results
+before and after grading once more, and all answers.
 """
 
 from __future__ import annotations
@@ -42,19 +41,14 @@ def record_regrade(
     unit: str, root: Path, student: str, exercise: str, statement: str, today: str,
     grade: Callable[[str, Path, str], None] = regrade,
 ) -> Path:  # fmt: skip
-    """Grade an answer again, and record this and the student's statement in a request.
+    """Grade an answer again, and record it in a request; return the request's path.
 
     Args:
         exercise: the exercise's grade id, the end of it ("softmax"), or its number.
         statement: what the student says, "" for nothing.
-        grade: grades the submission, with the parameters of `regrade`.
-
-    Returns:
-        The path of the request's file.
 
     Raises:
-        CourseError: there is no such submission or exercise, or it could not be
-            graded.
+        CourseError: there is no such answer, or it could not be graded.
     """
     book = gradebook.read(unit, root)
     book.of(student)  # raises
@@ -67,13 +61,10 @@ def record_regrades(
     unit: str, root: Path, student: str, statements: Mapping[str, str], today: str,
     grade: Callable[[str, Path, str], None] = regrade,
 ) -> None:  # fmt: skip
-    """Grade a submission again, and record that in a request for each exercise.
-
-    A request holds the student's statement, and the results before and after.
+    """Grade a submission again, and record the results in a request per exercise.
 
     Args:
         statements: what the student says, by the exercise's grade id.
-        grade: grades the submission, with the parameters of `regrade`.
 
     Raises:
         CourseError: there is no such submission, or it could not be graded.
@@ -113,8 +104,7 @@ def answer(
         points: the new points for the exercise; None leaves them as they are.
 
     Raises:
-        CourseError: there is no such submission, exercise or request, or the points are
-            out of range.
+        CourseError: there is no such request, or the points are out of range.
     """
     book = gradebook.read(unit, root)
     item = book.find_exercise(exercise)
@@ -138,11 +128,7 @@ def _write_answer(
     book: Gradebook, unit: str, student: str, exercise: str, text: str,
     points: float | None,
 ) -> None:  # fmt: skip
-    """Store the answer as a comment on the student's cell, which feedback shows.
-
-    It is added to an earlier comment, unless it is already there. Points, if given,
-    become the score by hand, and the exercise no longer waits for a person.
-    """
+    """Store the answer as a comment, which feedback shows, and set any new points."""
     notebook, _, cell = exercise.rpartition("/")
     rows = book.find_submission_notebook(notebook or unit, unit, student)
     for comment in rows.comments:

@@ -52,15 +52,9 @@ def submissions(unit: Unit) -> dict[str, bytes]:
 
 
 def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Codes]:
-    """Write code for most students of the sample class.
+    """Map students of the sample class to right, wrong, blank or broken answers.
 
-    They solve all exercises, or hand in blank, broken, noisy or wrong answers.
-
-    Args:
-        solved: the solution of each exercise, by the exercise's name.
-
-    Returns:
-        By student, the code of exercises' cells, by the exercise's name.
+    An answer is the code of an exercise's cell, by the exercise's name.
     """
     middle = exercises[len(exercises) // 2].name
     unfinished = f"{solved[middle]}\n    return ((("
@@ -83,8 +77,7 @@ def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Cod
 def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Codes:
     """Answer every exercise correctly, if possible unlike the course's own solution.
 
-    Args:
-        turn: the student's number, which selects one of the accepted solutions.
+    The student's number, ``turn``, selects one of the accepted solutions.
     """
     answers = dict(solved)
     for exercise in exercises:
@@ -106,9 +99,7 @@ def _mistakes(
 ) -> Codes:
     """Put a known mistake, if possible, into every other exercise, and solve the rest.
 
-    Args:
-        turn: the student's number, which selects the exercises and the mistakes.
-        turns: the number of students with such answers.
+    The student's number, ``turn`` of ``turns``, selects exercises and mistakes.
     """
     answers = dict(solved)
     for index, exercise in enumerate(exercises):
@@ -172,11 +163,7 @@ def _saved_by_colab(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 def _copied_cell(
     notebook: nbformat.NotebookNode, exercise: Specification
 ) -> nbformat.NotebookNode:
-    """Insert a copy of an exercise's answer cell below it; return the same notebook.
-
-    The copy has the same nbgrader metadata, as it would if a student had made it in
-    JupyterLab.
-    """
+    """Copy an exercise's answer cell below it, as a student may do in JupyterLab."""
     wanted = grade_ids.of_answer(exercise.name)
     for index, cell in enumerate(notebook.cells):
         if cell.metadata.get("nbgrader", {}).get("grade_id") == wanted:

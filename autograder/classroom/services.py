@@ -13,12 +13,7 @@ from autograder.classroom.classbook import Classbook
 
 @dataclass(frozen=True)
 class Delivery:
-    """The outcome of sending grades or feedback to an LMS.
-
-    Attributes:
-        lines: the lines to print.
-        is_complete: whether all went well, so that no line states a problem.
-    """
+    """The lines to print after sending to an LMS, and whether all went well."""
 
     lines: tuple[str, ...]
     is_complete: bool
@@ -31,11 +26,10 @@ class Service:
     Attributes:
         send_grades: called with the class book, the course folder, whether to send
             nothing (a dry run), and whether a score in the LMS may become lower.
-        fetch: called with an assignment, the course folder and a folder to write to;
-            downloads the submissions as an archive that ``autograder collect`` reads,
-            and returns remarks. None if the service cannot do this.
-        send_feedback: called with an assignment, the course folder, and whether to send
-            nothing; attaches the feedback pages. None if the service cannot do this.
+        fetch: called with an assignment, the course folder and a target folder;
+            downloads submissions, and returns remarks. None if that is impossible.
+        send_feedback: called with an assignment, the course folder, and whether to
+            send nothing. None if that is impossible.
     """
 
     send_grades: Callable[[Classbook, Path, bool, bool], Delivery]
@@ -45,11 +39,7 @@ class Service:
 
 @functools.cache
 def all_services() -> dict[str, Service]:
-    """Return the services of all extras, by the names that users give to commands.
-
-    They are found in ``SERVICES``, a dictionary that an extra's module ``commands`` may
-    have.
-    """
+    """Return the services of all extras, by the names that users give to commands."""
     modules = seams.modules("commands")
     return {
         name: service

@@ -1,7 +1,6 @@
 """Find students whose latest submission is not graded, though an older one may be.
 
-Reports and grades name these students, who would otherwise seem to have handed in
-nothing, or nothing new.
+They would otherwise seem to have handed in nothing new.
 """
 
 from __future__ import annotations
@@ -24,10 +23,6 @@ from autograder.grading.run.assignment import identity
 def ungraded(book: Classbook, root: Path, only_student: str = "") -> tuple[str, ...]:
     """List the students whose latest submission is not the one that was graded.
 
-    Args:
-        root: the course folder.
-        only_student: the id of the only student to look at; "" for all.
-
     Raises:
         CourseError: the release cannot be read.
     """
@@ -47,8 +42,7 @@ def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool
     """Return whether the notebooks in a student's ``submitted/`` are those graded.
 
     Args:
-        failed: whether grading has just failed; then, only a refusal counts as a
-            result.
+        failed: whether grading has just failed, so that only a refusal counts.
 
     Raises:
         CourseError: the release or the result cannot be read.
@@ -62,10 +56,9 @@ def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool
 
 
 def _comparison(unit: str, root: Path) -> Callable[[Set[str], Path], bool]:
-    """Return a function that says whether a student's folder holds what was graded.
+    """Make a function that says whether a student's folder holds what was graded.
 
-    Its arguments are the ids that grading recorded for the notebooks, and the
-    folder. If no ids were recorded, as in earlier versions, it returns True.
+    Its arguments are the ids that grading recorded, and the folder.
     """
     paths = sorted((root / "release" / unit).glob("*.ipynb"))
     released = {path.stem: notebooks.read(path) for path in paths}
@@ -93,11 +86,7 @@ def remark(book: Classbook, root: Path, only_student: str = "") -> list[str]:
 def _identities(
     folder: Path, released: dict[str, NotebookNode], limits: SizeLimits
 ) -> set[str]:
-    """Compute the ids that grading would give the notebooks in a student's folder.
-
-    If the folder is refused, they are the ids of missing notebooks; if this account
-    cannot read it, there are none.
-    """
+    """Compute the ids that grading would give the notebooks in a student's folder."""
     try:
         files = intake.take(folder, limits).files
     except intake.RefusedError:

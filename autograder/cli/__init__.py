@@ -37,9 +37,7 @@ something needs a look, and 2 if the command line is wrong."""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, and return its exit status.
 
-    The status is 0 if all is well, 1 if something needs a look, and 2 if the
-    command is used wrongly. After Ctrl-C or a broken pipe, it is 128 plus the
-    signal's number.
+    It is 0 if all is well, 1 if something needs a look, and 2 for wrong usage.
 
     Raises:
         SystemExit: the command line cannot be parsed, or asks for help.

@@ -51,13 +51,9 @@ def _suggest(word: str, choices: Iterable[str]) -> str:
 
 
 def option(name: str, text: str | None, metavar: Any = None, **keywords: Any) -> Option:
-    """Describe an argument of a command, as the name and keywords of ``add_argument``.
+    """Describe a command's argument, as the name and keywords of ``add_argument``.
 
-    Args:
-        name: like "--output", or like "unit" for a positional argument.
-        text: its help.
-        metavar: the word for its value in the help.
-        keywords: further arguments of ``add_argument``.
+    ``text`` is its help, where ``metavar`` stands for its value.
     """
     return name, {"help": text, "metavar": metavar, **keywords}
 
@@ -79,11 +75,10 @@ COURSE = option(
 
 
 def chosen_units(options: Namespace) -> list[Unit]:
-    """The units that the command line names, or all units if it names none.
+    """Return the units that the command line names, or all units if it names none.
 
     Raises:
-        CourseError: there is no unit, or no such unit, or one builds on a unit that
-            this course lacks.
+        CourseError: a unit, or one that it builds on, does not exist.
     """
     from autograder.authoring.solutions import refuse_gaps
 
@@ -98,9 +93,7 @@ def chosen_units(options: Namespace) -> list[Unit]:
 class CommandSet:
     """The commands for one topic, in the order of their definition.
 
-    Args:
-        role: the role under which help lists these commands; those of the core have
-            theirs in `ROLES`.
+    ``role`` is the role under which help lists the commands of an extra.
     """
 
     def __init__(self, role: str = "") -> None:
@@ -112,8 +105,7 @@ class CommandSet:
     ) -> Callable[[Command], Command]:
         """Register the decorated function as a command; ``text`` is for its help.
 
-        It is called with the parsed options, and returns an exit status. ``options``
-        are the command's arguments, from `option` and `flag`.
+        It is called with the parsed options, and returns an exit status.
         """
 
         def register(run: Command) -> Command:
@@ -127,9 +119,8 @@ class CommandSet:
     ) -> Callable[[OnUnit], OnUnit]:
         """Register the decorated function as a command on an assignment of a course.
 
-        It gets the arguments UNIT and ``--course``. The function is called with the
-        full name of the assignment, the course folder and the parsed options, and
-        returns an exit status.
+        It is called with the assignment's full name, the course folder and the parsed
+        options, and returns an exit status.
         """
 
         def register(run: OnUnit) -> OnUnit:

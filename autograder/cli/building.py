@@ -23,19 +23,17 @@ Outcome = tuple[list[str], list[str], list[str]]
 
 
 def build_units(units: Sequence[Unit], options: Namespace) -> None:
-    """Build units in the chosen edition, and print in their order what has changed.
+    """Build units in the chosen edition, and print what has changed.
 
     The edition decides which exercises are given, so that the notebook contains
-    their solutions. A unit with faults does not stop the others.
+    their solutions.
 
     Args:
-        options: the values of ``--edition``, ``--given`` and, if there is one,
-            ``--jobs``.
+        options: the values of ``--edition``, ``--given`` and perhaps ``--jobs``.
 
     Raises:
         CourseError: some units have faults; the message lists all of them.
-        UsageError: the number of jobs is negative, or there is no such edition, or
-            no exercise of a name in ``--given``.
+        UsageError: an option has an invalid value.
     """
     from autograder.authoring.translations import install
     from autograder.grading.workers.parallel import usable_cores
@@ -111,11 +109,9 @@ def _end_with_parent() -> None:
 def _build(unit: Unit, edition_name: str, given: str) -> Outcome:
     """Build a unit in an edition, and describe what changed.
 
-    In an edition, some exercises are given: the notebook holds their solutions.
-
     Args:
         edition_name: "full", "short", or "" for the edition that was built last.
-        given: more exercises to give, separated by commas.
+        given: exercises to hand out solved, separated by commas.
 
     Returns:
         Lines to print to stdout, lines for stderr, and the unit's faults.

@@ -125,9 +125,7 @@ def _new_course(options: Namespace) -> int:
 def _validity(options: Namespace) -> int:
     """Run the checks on known wrong and right programs.
 
-    Returns 0 if all wrong programs fail, at least 95 % of them with the name of their
-    mistake, and all right ones pass; else 1. With ``--generated``, see
-    `_list_survivors`.
+    Return 0 if they judge all of them rightly and name 95 % of the mistakes.
     """
     from autograder.authoring.catalogue import specification
     from autograder.authoring.verify import measure, total

@@ -162,11 +162,7 @@ def _grades(unit: str, root: Path, options: Namespace) -> int:
            type=float),
 )  # fmt: skip
 def _regrade(unit: str, root: Path, options: Namespace) -> int:
-    """Handle requests to grade an answer again, or preview what that would change.
-
-    Returns 1 if ``--requests`` lists anything, the status of `_preview` if that is
-    asked for, and else 0.
-    """
+    """Handle requests to grade an answer again, or preview what that would change."""
     from autograder.classroom import appeals, page, requests
 
     modes = (options.preview, options.requests, bool(options.student))

@@ -38,8 +38,7 @@ class Unit:
     def text(self) -> Path:
         """The hand-written notebook that is built: a translation, or the original.
 
-        If the course's language is German, the translation is
-        ``notebooks/de/NN_unit.py``.
+        A German translation is ``notebooks/de/NN_unit.py``.
         """
         language = str(settings(self.root).get("language", ""))
         translation = self.original.parent / language / self.original.name
@@ -96,11 +95,7 @@ def find_unit(name: str) -> Unit:
 
 
 def graded_notebooks(assignment: str, root: Path) -> dict[str, Path]:
-    """The graded notebooks of an assignment in a course folder, by the student's id.
-
-    Other notebooks next to them are ignored, because plain nbgrader also copies there
-    whatever else a student handed in.
-    """
+    """Map each student's id to the graded notebook of an assignment."""
     paths = (root / "autograded").glob(f"*/{assignment}/{assignment}.ipynb")
     return {path.parts[-3]: path for path in sorted(paths)}
 

@@ -16,8 +16,7 @@ def refuse_path(root: Path) -> None:
     """Check that nbgrader and its gradebook can use a course's path.
 
     Raises:
-        CourseError: the path contains characters that are special to them, or is too
-            long.
+        CourseError: the path is too long, or has special characters such as "*".
     """
     if odd := [letter for letter in "*?[%" if letter in str(root.absolute())]:
         raise CourseError(
@@ -60,12 +59,8 @@ def refuse_full(*folders: Path) -> None:
 def require_access(*paths: Path) -> None:
     """Check that this account may read and write paths, or create missing ones.
 
-    For a missing path, the nearest parent that exists is checked; nothing is
-    created.
-
     Raises:
-        CourseError: a path cannot be read or written, or a folder cannot be
-            entered; the message names the owner, and what to do.
+        CourseError: it may not; the message says what to do.
     """
     for path in map(_existing_part, paths):
         needed = os.R_OK | os.W_OK | (os.X_OK if path.is_dir() else 0)

@@ -25,14 +25,12 @@ def start(
     command: Sequence[str], variables: Mapping[str, str] | None = None,
     stdout: int | None = None,
 ) -> tuple[subprocess.Popen[bytes], socket.socket]:  # fmt: skip
-    """Start a child process, connected to this one by a socket pair.
+    """Start a child process; return it, and this process's end of a socket pair.
 
     Args:
-        command: the command line, to which the child's file descriptor is added.
+        command: the command line, to which the file descriptor of the child's end
+            is added.
         variables: environment variables, in addition to those of this process.
-
-    Returns:
-        The child process, and this process's end of the socket pair.
     """
     ours, theirs = socket.socketpair()
     with theirs:

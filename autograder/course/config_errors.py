@@ -1,8 +1,7 @@
-"""End a command if nbgrader_config.py has an error, since nothing is safe without it.
+"""End a command if nbgrader_config.py has an error: nothing is safe without it.
 
-By default, traitlets logs an error in a configuration file and continues without the
-file. Then nbgrader would run without the course's settings: it would run students' code
-without a sandbox and without the judge, and show hidden tests on feedback pages.
+Otherwise, nbgrader would continue without the course's settings, and run
+students' code without a sandbox.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ _warned: list[bool] = []  # not empty once `warn` has printed its warning
 def refuse() -> None:
     """Let an error in an nbgrader_config.py end the command, and name its line.
 
-    This affects only files that are read afterwards, so the environment's own file,
-    which is read first, calls it (deploy/environment/). Calling it twice is harmless.
+    This affects only files that are read afterwards.
     """
     original = Application._load_config_files
     if getattr(original, "refuses", False):
@@ -51,13 +49,9 @@ def refuse() -> None:
 
 
 def warn(ours: Path) -> None:
-    """Warn once if nbgrader finds no configuration but that of the Python environment.
+    """Warn once if nbgrader finds no configuration but ``ours``, the environment's.
 
-    Without the course's own nbgrader_config.py, nbgrader has no sandbox for
-    students' code. nbgrader itself warns only if it finds no configuration at all.
-
-    Args:
-        ours: the configuration of the environment, which nbgrader always finds.
+    Without the course's own, it has no sandbox for students' code.
     """
     folders = [Path.cwd(), *map(Path, jupyter_config_path())]
     paths = [folder / f"{_NAME}.py" for folder in folders]

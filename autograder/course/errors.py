@@ -76,11 +76,7 @@ class Faults(list[str]):
             self += str(error).splitlines()
 
     def refuse(self) -> None:
-        """Report all faults, if there are any.
-
-        Raises:
-            CourseError: with each fault once, in the order in which they were added.
-        """
+        """Raise a CourseError that lists each fault once, if there are any."""
         if self:
             raise CourseError("\n".join(dict.fromkeys(self)))
 
@@ -101,13 +97,10 @@ def describe_fault(
 ) -> str:
     """Describe an unexpected error in one line: where it was raised, and what it is.
 
-    The message of a `CourseError` is returned unchanged.
-
     Args:
         root: the course folder, to which file names are relative.
-        within: a folder; the innermost frame of the traceback in one of its files is
-            named. By default, it is the course folder.
-        otherwise: the file to name if there is no such frame.
+        within: the folder of the file to name; by default, the course folder.
+        otherwise: the file to name if the traceback has none in that folder.
     """
     if isinstance(error, CourseError):
         return str(error)

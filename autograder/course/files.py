@@ -18,13 +18,10 @@ from autograder.course.errors import CourseError
 
 
 def write(path: Path, data: str | bytes, *, private: bool = False) -> bool:
-    """Replace a file atomically if its content differs; return whether it was replaced.
-
-    The new content is flushed to the disk before it replaces the old one.
+    """Write a file atomically if that changes it; return whether it was written.
 
     Args:
-        private: whether only the owner may read the file; one that others may read is
-            replaced even by the same content.
+        private: whether only the owner may read the file.
 
     Raises:
         CourseError: the file cannot be written; an old one stays unchanged.
@@ -46,8 +43,6 @@ def write(path: Path, data: str | bytes, *, private: bool = False) -> bool:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write to, and rename it to ``path`` afterwards.
 
-    The old file stays if nothing was written there, or the ``with`` block raised.
-
     Raises:
         CourseError: the file cannot be written; an old one stays unchanged.
     """
@@ -66,13 +61,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def replace_folder(place: Path, part: Path, keep: Path | None = None) -> None:
-    """Move the folder ``part`` to ``place``, and remove the folder that was there.
+    """Move the folder ``part`` to ``place``; move an old one to ``keep`` or remove it.
 
-    The old folder is first renamed to ``.NAME.old``. It keeps this name if the
-    machine stops before the new folder is in place.
-
-    Args:
-        keep: the path to which the old folder is moved, if it is to be kept.
+    If the machine stops in between, the old folder may be called ``.NAME.old``.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
     near = place.with_name(f".{place.name}.part")
@@ -99,8 +90,7 @@ def read_json_state(path: Path) -> dict[str, Any]:
     """Read the state that commands keep in a JSON file; {} if there is no file.
 
     Raises:
-        CourseError: the file cannot be read. It is not taken for empty, because the
-            next change would then overwrite all that it holds.
+        CourseError: the file cannot be read, or is damaged.
     """
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
@@ -119,9 +109,6 @@ def changing_json_state(
     path: Path, *, private: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Yield the state in a JSON file to be changed, and write it back afterwards.
-
-    Args:
-        private: whether only the owner may read the file.
 
     Raises:
         CourseError: the file cannot be read or written; an old one stays unchanged.
@@ -146,8 +133,6 @@ def folder_locked(
     folder: Path, wait: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
     """Lock a folder against other commands; it is created if it does not exist.
-
-    Other commands wait for the lock, except on a file system without locks.
 
     Args:
         wait: called once before we wait for another command, which may take long.

@@ -1,7 +1,6 @@
 """The language of a course, and the words by which the build reads its notebooks.
 
-The build finds headings, times, points and counts in a notebook's text by certain
-words. `WORDINGS` holds those of each language; a further language needs a new row.
+A further language needs a new row in `WORDINGS`.
 """
 
 from __future__ import annotations
@@ -22,18 +21,15 @@ ENGLISH = "en"
 class Wording:
     """The words in a notebook that the build looks for or writes, in one language.
 
-    An edition is a notebook in which some exercises are given: solved, without points.
-    The short path is a selection of exercises for students with less time.
+    An edition is a notebook in which some exercises are given: solved, without
+    points. The short path is a selection of exercises for students with less time.
 
     Args:
         exercise: the word before the number in an exercise's heading.
-        minutes: a template for the time of an exercise; ``{}`` is the number of
-            minutes.
-        hours: a template for the time of a unit; ``{}`` is the number of hours: "2½".
+        minutes, hours: templates for the time of an exercise and of a unit.
         half, hour: the text for a unit that takes half an hour, or one hour.
-        short: a template for the short path; its fields are ``{hours}`` and
-            ``{exercises}``.
-        solved: a template for an edition's list of given ``{exercises}``.
+        short: a template for the short path.
+        solved: a template for an edition's list of given exercises.
         paid: a template for the points of an exercise.
         unpaid: the text in place of the points of a given exercise.
         story: a pattern for the sentence about the short path.
@@ -94,11 +90,7 @@ class Wording:
 
     @functools.cached_property
     def time_pattern(self) -> re.Pattern[str]:
-        """A pattern for a unit's stated time, with the short path if one follows.
-
-        A build uses it to check that the stated time is that of the exercises. It has
-        no groups. Spaces in it match any white space, such as line breaks.
-        """
+        """A pattern for a unit's stated time, with the short path if one follows."""
         listed = {"hours": r"[\d½]+", "exercises": r"[\d.,\s]+\b"}
         hours = _filled(self.hours, {"": r"[\d½]+"})
         singular = "|".join(_filled(time, {}) for time in (self.half, self.hour))
@@ -117,11 +109,9 @@ class Wording:
 
     @functools.cached_property
     def count_patterns(self) -> dict[str, re.Pattern[str]]:
-        """Patterns for a stated number of cells, by the role of these cells.
+        """Patterns for the stated number of exercises and of written questions.
 
-        A build uses them to check the numbers that a unit's text states. The roles are
-        "check", for exercises, and "written", for written questions. Group 1 is the
-        word before the noun, which need not be a number.
+        The keys are "check" and "written". Group 1 is the word before the noun.
         """
         return {
             "check": re.compile(rf"(?<!\w)(\w+) {self.exercises}\b"),
@@ -130,11 +120,9 @@ class Wording:
 
 
 def _filled(template: str, fields: Mapping[str, str]) -> str:
-    """Turn a template into a regular expression, in which a space is any white space.
+    """Turn a template into a regular expression, given one for each of its fields.
 
-    Args:
-        template: a text with fields such as ``{}`` or ``{hours}``.
-        fields: a regular expression for each field, by the field's name.
+    A space in the template matches any white space.
     """
     text = re.escape(template).replace(r"\ ", r"\s+")
     return re.sub(r"\\{(\w*)\\}", lambda field: fields[field[1]], text)
@@ -188,13 +176,10 @@ def language(root: Path = ROOT) -> str:
 def wording(text: str, root: Path = ROOT) -> Wording:
     """Choose the `Wording` of a .py notebook's ``text``, by the exercises' headings.
 
-    The headings may be in the course's language or in English, because the checks
-    may be translated before the notebooks are. If there are no headings, the
-    wording is that of the course's language.
+    The headings may be in the course's language or in English.
 
     Raises:
-        CourseError: the setting of the language is invalid; or `WORDINGS` lacks
-            this language, and no heading is English.
+        CourseError: the course's language is invalid, or has no wording.
     """
     name = language(root)
     for code in (name, ENGLISH):

@@ -53,17 +53,13 @@ class Manifest:
     """The settings of a unit in its ``unit.toml``; all file paths are absolute.
 
     Attributes:
-        path: the exercises of the short path, a selection for students with less
-            time. A student who solves only these can earn all of their points.
+        path: the exercises of the short path, for students with less time.
         beyond: the demonstrations in the notebook that need other exercises, too.
         limits: limits on grading, by name, such as ``timeout``.
         handed_in: by name, the course's own versions of files that students hand in
             with the notebook.
         ships: files that students get in addition to the package.
         keys: by exercise, earlier exercises whose solutions give its answer away.
-            Grading may repeat a check with the course's solutions in place of
-            failed answers to earlier exercises. It uses the solution of a key only
-            if the student has at least half of the key's points.
     """
 
     summary: str = ""
@@ -85,8 +81,7 @@ def read(unit: Unit) -> Manifest:
     """Read a unit's manifest; without a unit.toml, it is empty.
 
     Raises:
-        CourseError: the file cannot be read, has an unknown key, or names a file that
-            does not exist.
+        CourseError: the file cannot be read, or contains a mistake.
     """
     path = unit.folder / "unit.toml"
     if not path.is_file():

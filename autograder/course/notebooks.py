@@ -22,8 +22,7 @@ def read(path: Path) -> NotebookNode:
     """Read a notebook in ``source/``, ``release/`` or ``autograded/``.
 
     Raises:
-        CourseError: the file cannot be read or is no notebook; unless only permission
-            is lacking, the message says how to restore it.
+        CourseError: it cannot be read; the message says how to restore it.
     """
     return parse(text_of(path), path)
 

@@ -6,9 +6,7 @@ from __future__ import annotations
 def printable(text: str) -> str:
     """Turn a text into one line that is safe to print in a table, log or terminal.
 
-    Every kind of line end (also a carriage return, or U+2028) and of blank becomes a
-    space. Control characters, such as those of terminal escapes, and marks that change
-    the direction of writing become "?".
+    White space becomes spaces, and other characters that do not print become "?".
     """
     if text.isprintable():
         return text

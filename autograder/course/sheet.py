@@ -91,9 +91,7 @@ _MARKED = re.compile(f"(?<=[;\\t\\n])'{_RUNS}")
 def harmless(value: object) -> object:
     """Return a cell's value in a form that no spreadsheet takes for a formula.
 
-    A text gets a "'" where a formula could begin: at its start, or after a semicolon,
-    a tab or a line break. A float becomes a rounded text (see `format_points`). Any
-    other value is returned as it is.
+    A text gets a "'" where a formula could begin, and a float becomes a text.
     """
     if isinstance(value, float):
         return format_points(value)

@@ -22,10 +22,7 @@ _STOPS = ("SIGTERM", "SIGHUP")  # sent by a batch system, or when the terminal c
 def settle() -> None:
     """Prepare this process's streams, signals and error messages for a command.
 
-    Closed streams are opened: otherwise the next file to be opened would get a stream's
-    number, and a library's warnings would be written into that file. Output for a
-    closed stderr goes to stdout. Ctrl-C, SIGTERM and SIGHUP, unless they are ignored,
-    end the command with one line instead of a traceback.
+    It can then run with closed streams, and Ctrl-C ends it without a traceback.
     """
     _read_names_alike()
     for number in range(_STREAMS):
@@ -47,8 +44,7 @@ def settle() -> None:
 def _read_names_alike() -> None:
     """Restart a command in UTF-8 if its locale decodes file names differently.
 
-    Otherwise the name of a student's folder would differ from the gradebook's. Only our
-    own commands are restarted, not a server that reads our settings.
+    Otherwise, the name of a student's folder could differ from the gradebook's.
     """
     ours = {"nbgrader", "autograder"}
     is_ours = ours & {Path(sys.argv[0]).name, *sys.orig_argv[1:3]}
@@ -81,11 +77,8 @@ def _end(
 ) -> None:
     """Print an uncaught error, as ``sys.excepthook``: in one line if possible.
 
-    That is its message for a `CourseError` or ``TraitError``, and a note that nothing
-    is lost for a ``KeyboardInterrupt``. Other errors are printed with a traceback.
-
     Raises:
-        SystemExit: after such a line, with the status 1, or 130 for an interrupt.
+        SystemExit: the error was printed in one line.
     """
     if issubclass(kind, CourseError | TraitError):
         print(f"nbgrader: {error}", file=sys.stderr)

@@ -17,13 +17,7 @@ def arcs(
     weights: Sequence[float],
     colour: str = style.BLUE,
 ) -> None:
-    """Draw the arcs from ``words[query]`` to the words that it attends to.
-
-    A word with a weight below `LEAST` has no arc, nor has ``words[query]`` itself.
-
-    Args:
-        weights: one for each word; they sum to one.
-    """
+    """Draw arcs from ``words[query]`` to the words that it attends to."""
     from matplotlib.patches import Arc
 
     centres, end = _places(words)

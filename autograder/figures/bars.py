@@ -22,10 +22,8 @@ def bars(
         named: the values, by the label of the bar.
         form: the format of the values' text.
         colours: one colour for all bars, or one for each.
-        most: the end of a linear axis; by default, there is room for the values'
-            text.
-        log: whether the axis is logarithmic, for positive values of many
-            magnitudes.
+        most: the end of a linear axis; by default, the values' text just fits.
+        log: whether the axis is logarithmic; the values must then be positive.
     """
     from matplotlib.ticker import NullLocator
 

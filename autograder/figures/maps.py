@@ -30,15 +30,12 @@ def heat_map(
     """Draw a matrix, for instance with a row for each query and a column for each key.
 
     Args:
-        matrix: (rows, columns), of torch or NumPy; True counts as 1.
-        rows, columns: the names of the rows and the columns.
+        matrix: (rows, columns), of torch or NumPy.
         signed: whether to use the diverging colormap, for values of both signs.
-        top: the absolute value that gets the strongest colour; None: the largest one
-            that is allowed.
-        allowed: booleans of the same shape; cells with False are struck out, and their
-            values are not shown.
-        values: the format of the values in the cells; None shows no values. A matrix
-            of more than VALUES cells shows none either.
+        top: the absolute value with the strongest colour; None: the largest one.
+        allowed: booleans of the same shape; cells with False are struck out.
+        values: the format of the values in the cells; None shows none. In large
+            matrices they are never shown.
         size: the font size of the values.
     """
     cells = np.array(_table(matrix), dtype=float)
@@ -90,11 +87,9 @@ def format_value(value: float, form: str = ".2f") -> str:
 
 
 def _cells(axes: Any, places: Sequence[tuple[float, float]], fill: Any) -> None:
-    """Draw cells of one colour as one path.
+    """Draw cells of one colour, at pairs of a row and a column, as one path.
 
-    Args:
-        places: the row and the column of each cell.
-        fill: the colour; None draws outlines with a stroke through them instead.
+    If ``fill`` is None, outlines with a stroke through them are drawn instead.
     """
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
@@ -117,8 +112,7 @@ def lit_matrix(axes: Any, matrix: Any, light: Any, form: str, title: str = "") -
     """Draw a matrix with its values on cells that are lit to different degrees.
 
     Args:
-        light: how strongly each cell is coloured: 0 hardly, 1 as strongly as is
-            readable (`style.STRONGEST`).
+        light: how strongly each cell is coloured, from 0 to 1.
         form: the format of the values.
     """
     heat_map(axes, light, title=title, top=1 / style.STRONGEST, values=None)
@@ -131,8 +125,7 @@ def row_areas(
 ) -> list[tuple[float, float, float, float]]:
     """Return the area of each row of a heat map, for ``autograder.figures.page.steps``.
 
-    Each area has a left edge, a top edge, a width and a height, relative to the size of
-    the figure.
+    An area is (left, top, width, height), relative to the size of the figure.
     """
     figure.draw_without_rendering()
     box = axes.get_position()

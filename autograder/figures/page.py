@@ -1,14 +1,9 @@
 """Write the HTML around drawings: a numbered caption, and steps to move through.
 
-There is no script. Steps are radio buttons with a few rules of CSS, so that readers can
-use the mouse or the arrow keys, and a screen reader reads out the step and its caption.
-In print, all steps appear side by side.
-
-Some pages remove SVG, `<style>` and `<input>`, for instance feedback pages, or
-notebooks that JupyterLab does not trust. They show the caption and the drawings as
-pictures, all steps side by side. Each drawing is therefore included twice: as live SVG,
-which is hidden unless the style sheet applies, and as a picture, which the style sheet
-hides.
+Steps are radio buttons with CSS rather than a script, so that keyboards and
+screen readers can use them. Each drawing is included twice: as live SVG, and as
+a picture for pages that remove SVG and style sheets, such as feedback pages.
+There, and in print, all steps appear side by side.
 """
 
 from __future__ import annotations
@@ -121,9 +116,8 @@ def steps(
     Args:
         sentences: the sentence of each drawing, by the label of its button.
         opened: the index of the drawing that is shown first.
-        areas: for each drawing, an area of all drawings: the mouse over it shows
-            this one, and a click selects it. An area is its left edge, top edge,
-            width and height, relative to the size of a drawing.
+        areas: where the mouse selects each drawing: (left, top, width, height),
+            relative to the size of a drawing.
     """
     name = _name(*frames)
     rules, buttons, live_frames, pictures = _RULES + _STEP_RULES, "", "", ""
@@ -158,11 +152,7 @@ def steps(
 
 
 def _shared_words(labels: Sequence[str]) -> str:
-    """Return the words with which all labels begin, to be shown once before them.
-
-    The labels "step 0" and "step 100" share "step". The last word of a label is
-    never shared, so that something is left for its button.
-    """
+    """Return the words that begin all labels: "step" for "step 0" and "step 1"."""
     if len(labels) < 2:
         return ""
     shared: list[str] = []

@@ -1,10 +1,9 @@
 """Colours, fonts and lines of all figures.
 
-The colours are those of Okabe and Ito (Color Universal Design, 2008), which readers
-with any kind of colour vision can tell apart; our pink is darker, for white paper, and
-our blue is brighter, for dark pages. Whatever is drawn in INK takes the colour of the
-page's text, and transparent parts show the page. A colormap is therefore one hue from
-transparent to opaque, which looks the same on light pages, on dark pages and on paper.
+The colours are based on those of Okabe and Ito (Color Universal Design, 2008),
+which readers with any kind of colour vision can tell apart. Transparent parts
+show the page, and whatever is drawn in INK takes the colour of the page's text.
+Figures therefore suit light pages, dark pages and paper.
 """
 
 from __future__ import annotations
@@ -79,8 +78,7 @@ def subplots(
 def sequential(colour: str = BLUE, strongest: float = STRONGEST) -> Any:
     """Return a colormap for weights: one colour, whose opacity grows with the weight.
 
-    Args:
-        strongest: the opacity for the weight 1; it is nearly 0 for the weight 0.
+    ``strongest`` is the opacity for the weight 1.
     """
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
@@ -102,11 +100,7 @@ def diverging(strongest: float = STRONGEST) -> Any:
 
 
 def name_lines(axes: Any) -> None:
-    """Name each line where it ends, beside the axes; call this when all else is set.
-
-    A short piece of the line precedes its name, because names that would overlap are
-    moved apart.
-    """
+    """Name each line where it ends, beside the axes; call this when all else is set."""
     axes.autoscale_view()  # else the limits are those before the lines were drawn
     to_axes = axes.transData + axes.transAxes.inverted()
     ends = []
@@ -133,11 +127,7 @@ def name_lines(axes: Any) -> None:
 
 
 def _push_apart(heights: Sequence[float], gap: float) -> list[float]:
-    """Move ascending heights as little as needed for a gap between neighbours.
-
-    Returns:
-        The new heights. Those that are pushed apart keep their mean.
-    """
+    """Move ascending heights as little as needed for a gap between neighbours."""
     groups: list[list[float]] = []  # the heights of names that touch
     for height in heights:
         groups.append([height])

@@ -1,9 +1,8 @@
 """Write a matplotlib figure as SVG that is readable on light and dark pages.
 
-Everything around the data (titles, labels of axes, ticks, frames, legends) takes the
-colour of the page's text, and the background is transparent. Black curves and black
-text beside bars take this colour as well. Whatever is drawn onto a heat map or a filled
-shape keeps its colour.
+The background is transparent. Text, axes and black curves take the colour of
+the page's text, but whatever is drawn onto a heat map or a filled shape keeps
+its colour.
 """
 
 from __future__ import annotations
@@ -35,12 +34,10 @@ _NEEDLESS = (
 
 
 def as_svg(figure: Any, alt: str, tight: bool = True) -> str:
-    """Convert a figure to an SVG element, with a text alternative.
+    """Convert a figure to an SVG element, with the text alternative ``alt``.
 
     Args:
-        alt: the text alternative, for readers who cannot see the figure.
-        tight: whether to cut off empty margins. Frames that are shown in turn keep
-            theirs, so that all have the same size.
+        tight: whether to cut off empty margins; frames shown in turn keep theirs.
     """
     import matplotlib
     from matplotlib.colors import to_rgba
@@ -87,11 +84,7 @@ def _short_tag(match: re.Match[str]) -> str:
 def _around(figure: Any) -> Iterator[Any]:
     """Yield the parts of a figure that are drawn on the page's background.
 
-    The page may be light or dark, so `as_svg` recolours any of these parts that are
-    black. They are the figure's texts and, for each of its axes, the titles,
-    labels, ticks, frames and legends (whose own frames are made transparent). Axes
-    without an image add the texts that are not on a filled shape, and, if they have
-    no such shape, the lines.
+    The frames of legends are made transparent.
     """
     yield from figure.texts
     for axes in figure.axes:

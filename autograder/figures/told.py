@@ -19,11 +19,7 @@ def number(value: float) -> str:
 
 
 def weights(matrix: Any, rows: Sequence[object], columns: Sequence[object]) -> str:
-    """Say where each row of attention weights is largest: "it: cat 0.98; ...".
-
-    Columns whose weights differ from the largest by less than `EVEN` are named as well.
-    If this holds for all of them, the row is called even.
-    """
+    """Say where each row of attention weights is largest: "it: cat 0.98; ..."."""
     phrases = []
     for name, row in zip(rows, matrix.tolist(), strict=True):
         most = max(row)

@@ -1,9 +1,8 @@
 """A version of ``nbgrader collect`` that hand-ins can neither stop nor deceive.
 
-Everything in the exchange was put there by students' own processes: the
-folder's name, the ``timestamp.txt`` in it, links to files that only graders can
-read. So only the operating system is trusted: on who owns a file, and on when
-it was last changed.
+Everything in the exchange, even a ``timestamp.txt``, was put there by students'
+own processes. So only the operating system is trusted: on who owns a file, and
+on when it was last changed.
 """
 
 from __future__ import annotations
@@ -56,14 +55,9 @@ class HandedIn:
 class CourseCollect(ExchangeCollect):  # type: ignore[misc]
     """nbgrader's ``collect`` for a class that is not trusted.
 
-    - A folder that says it is from a student, but belongs to another account, is
-      left out (``check_owner``; nbgrader only warns of it). So is one that names no
-      student, or one whose name begins with a dot or is not printable.
-    - Links and devices are left out, and files that are not the student's own.
-      nbgrader would follow a link to the solution and collect that.
-    - The time is the one in the folder's name if the last change was then, or up to
-      a minute later. Otherwise, or if it cannot be read (which stops nbgrader), it
-      is the time of that change. It is written to ``timestamp.txt``.
+    - A folder that belongs to another account than its student's is left out.
+    - Links, devices and files of other accounts are left out.
+    - The time in a folder's name counts only if the last change agrees with it.
     - An earlier submission is replaced only once the new one is complete.
     """
 
@@ -121,13 +115,10 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
     def _handed_in(
         self, student: str, paths: Sequence[tuple[float, Path]]
     ) -> Iterator[HandedIn]:
-        """Yield a student's newest submissions, up to `_MOST`, the oldest ones first.
+        """Yield a student's newest submissions, the oldest of them first.
 
-        There is a limit because examining one takes milliseconds, and a student may
-        hand in ten thousand.
-
-        Args:
-            paths: pairs (time of the last change in seconds, folder).
+        Their number is limited, since a student may hand in ten thousand. ``paths`` are
+        pairs (time of the last change in seconds, folder).
         """
         if len(paths) > _MOST:
             self.log.warning(
@@ -188,12 +179,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             )
 
     def _replaces(self, handed_in: HandedIn, folder: Path) -> bool:
-        """Whether a submission is to replace the one that was collected before.
-
-        One with the same time does not. If ``before_duedate`` is set, any other does,
-        even an older one. If only ``update`` is set, it must be newer, or the time of
-        the earlier one be unreadable. A log message says why the earlier one stays.
-        """
+        """Return whether a submission is to replace the one collected before."""
         try:
             text = (folder / STAMP).read_text(encoding="ascii")
         except (OSError, ValueError):
@@ -215,8 +201,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
     def _take(self, handed_in: HandedIn, folder: Path) -> None:
         """Copy a submission, in place of the student's earlier one in ``folder``.
 
-        If it only adds requests for a regrade (appeals), it is kept beside the earlier
-        submission, which stays.
+        A mere request for a regrade is kept beside the earlier one instead.
         """
         part = folder.with_name(f".{folder.name}.part")
         shutil.rmtree(part, ignore_errors=True)
@@ -234,11 +219,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             shutil.rmtree(part, ignore_errors=True)
 
     def _copy(self, handed_in: HandedIn, part: Path) -> None:
-        """Copy a submission's files into the new folder ``part``.
-
-        The time that counts is written beside them, to ``timestamp.txt``: that of the
-        submission, or a later one if a file was changed while it was copied.
-        """
+        """Copy a submission's files and its time into the new folder ``part``."""
         part.mkdir(parents=True)
         left_out, changed = copy(
             handed_in.path, part, self.coursedir.ignore,
@@ -262,8 +243,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
 def put_back(folders: str) -> Iterator[Path]:
     """Restore submissions that a killed collection has moved aside; yield the folders.
 
-    Args:
-        folders: a glob pattern of the folders of submissions.
+    ``folders`` is a glob pattern of the folders of submissions.
     """
     beside = Path(folders).with_name(f".{Path(folders).name}.old")
     for old in map(Path, glob.glob(str(beside))):
@@ -276,10 +256,7 @@ def put_back(folders: str) -> Iterator[Path]:
 def _latest(submissions: Sequence[HandedIn], due: datetime.datetime | None) -> HandedIn:
     """Choose the latest submission in time, or the latest of all if none was in time.
 
-    Incomplete submissions are chosen only if there is no complete one to choose from.
-
-    Args:
-        due: the student's deadline, in UTC without zone; None if any time is in time.
+    Complete ones are preferred. ``due`` is the deadline in UTC without zone.
     """
     in_time = [s for s in submissions if due is None or s.time <= due]
     complete = [s for s in in_time or submissions if s.is_complete]

@@ -1,12 +1,8 @@
 """A version of ``nbgrader autograde`` that never loses or stops at a submission.
 
-This module runs the command and calls the modules that do its steps, which
-docs/architecture.md describes.
-
-The order of the steps makes ``kill -9`` harmless: the gradebook's transaction
-comes first, and then, as the last step and in one rename, the notebook in
-``autograded/``. A run skips a submission only if the digest in that notebook is
-that of the current files and the gradebook still holds its scores.
+This module runs the command; docs/architecture.md describes its steps. The
+gradebook's transaction comes first, and the notebook in ``autograded/`` last,
+in one rename, so that even ``kill -9`` is harmless.
 """
 
 from __future__ import annotations
@@ -52,10 +48,8 @@ from autograder.sandbox import client, logs
 class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
     """nbgrader's ``Autograde``, with its own way to read hand-ins and store results.
 
-    The setting ``autograde_preprocessors`` is one list, as in nbgrader. Those
-    before the first ``SaveAutoGrades`` or ``AssignLatePenalties`` grade a notebook
-    without a gradebook (see `grade.grade`). The others record its results in one
-    transaction.
+    Of the ``autograde_preprocessors``, those before the first ``SaveAutoGrades`` or
+    ``AssignLatePenalties`` grade a notebook. The others record its results.
     """
 
     sanitize_preprocessors = List(
@@ -87,9 +81,6 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
 
     def init_notebooks(self) -> None:
         """Find the folders of all submissions to grade, without looking into them.
-
-        Submissions that a collection was replacing when it was interrupted are
-        restored.
 
         Raises:
             NbGraderException: there are none, or the course's folder is not usable.
@@ -235,8 +226,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         """Read the assignment, and add it to the gradebook if that lacks it.
 
         Raises:
-            CourseError: as `read_course`; or gradebook, source and checks do not agree
-                on the cells and their points.
+            CourseError: a notebook is missing, or source, release and gradebook differ.
         """
         self._course = self.read_course()
         notebooks = self._course.notebooks
@@ -310,9 +300,8 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
 def install() -> bool:
     """Make ``nbgrader autograde`` and the formgrader use ``CourseAutograde``.
 
-    nbgrader has no setting for this: the class is looked up by name in two of its
-    modules. Doing it twice is harmless. Returns False, with a message on stderr, if
-    this version of nbgrader is not supported: nbgrader's own converter grades then.
+    Returns False if this version of nbgrader is not supported. nbgrader then grades
+    with its own converter.
     """
     version = importlib.metadata.version("nbgrader")
     numbers = tuple(int(n) for n in re.findall(r"\d+", version)[:3])

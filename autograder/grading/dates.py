@@ -1,10 +1,8 @@
-"""Due dates: read with a time zone or refused, and written below a notebook's title.
+"""Due dates: read with a time zone or refused, and written below a unit's title.
 
-A student may have an extension. If the assignment has no due date, the extension has no
-effect; nbgrader itself would raise an error.
-
-nbgrader ignores the offset in ``2026-11-30 23:59 +01:00``, takes that in ``+0100`` for
-a hundred seconds, and reads a date without a zone as UTC; all three without a warning.
+nbgrader itself misreads dates without a warning: it ignores the offset in
+``23:59 +01:00``, takes ``+0100`` for a hundred seconds, and reads a date
+without a zone as UTC.
 """
 
 from __future__ import annotations
@@ -51,11 +49,7 @@ def due_date(text: str) -> datetime.datetime:
 
 
 def install(grace_minutes: float = 0) -> None:
-    """Make nbgrader read times as this module does.
-
-    nbgrader has no setting for this, so its only parser of times is replaced, and
-    `nbgrader db assignment add` refuses dates that cannot be read. Doing it twice is
-    harmless; the last grace counts.
+    """Make nbgrader read times as this module does, and refuse unclear due dates.
 
     Args:
         grace_minutes: for how long after a deadline nothing counts as late.
@@ -72,11 +66,7 @@ def install(grace_minutes: float = 0) -> None:
 
 
 def find_due_date(coursedir: CourseDirectory) -> datetime.datetime | None:
-    """Return the due date of the assignment that ``coursedir`` names, in the gradebook.
-
-    It is in UTC without zone, and includes no extension. The result is None if there is
-    no due date, or if the gradebook does not have the assignment.
-    """
+    """Return an assignment's due date without extensions, in UTC without zone."""
     url, course = coursedir.db_url, coursedir.course_id
     if all(path.exists() for path in book_files(url)):
         with api.Gradebook(url, course) as book, contextlib.suppress(api.MissingEntry):
@@ -134,12 +124,7 @@ def _refusing(start: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def how_late(seconds: float) -> str:
-    """Describe how late something was handed in, like "2 hours late"; "" if in time.
-
-    Up to one second means that the delay is unknown: if an LMS marks a hand-in as late
-    without giving a time, `classroom/lms/place.py` dates it one second after the
-    deadline.
-    """
+    """Describe how late something was handed in, like "2 hours late"; "" if in time."""
     if 0 < seconds <= 1:
         return "late, unknown by how much"
     return f"{in_words(seconds)} late".strip() if seconds > 0 else ""

@@ -67,13 +67,10 @@ class JudgedExecute(SandboxedExecute, Stage):
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         """Run all cells of a submission, and store the judge's verdicts on its checks.
 
-        They become the outputs of the check cells, and part of the run's metadata.
-
         Raises:
             GradingInfrastructureError: a fault of the grader, or of the machine.
             RefusedError: the files beside the notebook take too much room.
-            CourseError: this machine has no sandbox to run it in, the judge does not
-                start, or the course's secret cannot be read.
+            CourseError: there is no sandbox, judge or course secret to grade with.
         """
         assignment = resources["nbgrader"]["assignment"]
         self.apply_unit_limits(assignment)
@@ -116,8 +113,8 @@ class JudgedExecute(SandboxedExecute, Stage):
     ) -> Processed:
         """Run one cell; if it is a check, let the judge ask questions instead.
 
-        After the last cell, if ``carry_errors`` is set, failed checks are repeated with
-        the course's solutions of the failed exercises that they build on.
+        After the last cell, failed checks that follow from earlier errors may be
+        repeated.
         """
         if index > self._last:
             return cell, resources

@@ -1,8 +1,7 @@
 """Graded cells that an extra scores, in assignments that are not units.
 
-An extra is an optional package of the engine or the course (see `autograder.seams`).
-Its module ``assignments`` is a `Handler` for one kind of cell. The metadata of such a
-cell in ``source/`` name the extra, without which the cell cannot be graded.
+An extra is an optional package (see `autograder.seams`). Its module
+``assignments`` scores one kind of cell, whose metadata name the extra.
 """
 
 from __future__ import annotations
@@ -67,13 +66,7 @@ def find_handler(cell: NotebookNode) -> Handler | None:
 def read_keys(
     root: Path, assignment: str, sources: Iterable[NotebookNode]
 ) -> dict[str, dict[str, Key]]:
-    """Map each student to the data with which extras score the student's cells.
-
-    Args:
-        sources: the source notebooks of the assignment.
-
-    Returns:
-        For each student, the data by exercise; empty if no extra scores a cell.
+    """Map each student to the data, by exercise, with which extras score the cells.
 
     Raises:
         CourseError: an extra has no data for its cell, or is not installed.

@@ -1,8 +1,6 @@
-"""A version of ``nbgrader release_feedback`` that uses the names students handed in.
+"""nbgrader's release of feedback, under the names that students handed in.
 
-A page's path in the exchange is derived from the ``submission_secret.txt`` that its
-student handed in, and from a notebook's name: students look for the names that *they*
-gave.
+Otherwise, a student who renamed the notebook could not find its page.
 """
 
 from __future__ import annotations
@@ -27,8 +25,7 @@ _MOST_NAMES = 20  # notebooks of one submission for which a page is released
 class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
     """nbgrader's release of feedback, in which one bad hand-in harms no other student.
 
-    In nbgrader's own, a secret that is missing, empty or unreadable ends the release
-    for the whole class, and a student who renamed the notebook cannot find its page.
+    nbgrader's own stops for the whole class if one student's secret is missing.
     """
 
     src_path: str
@@ -67,8 +64,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
     def _release_under_other_names(self, folder: Path) -> None:
         """Release a unit's only page under the name of each notebook handed in.
 
-        The Assignment List of JupyterLab shows feedback only when each notebook has a
-        page.
+        JupyterLab's Assignment List shows feedback only if each notebook has a page.
         """
         pages = sorted(folder.glob("*.html"))
         excluded = str(self.coursedir.student_id_exclude).split(",")

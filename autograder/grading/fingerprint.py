@@ -19,12 +19,7 @@ _DOTTED = re.compile(rf"{_OURS}(?:\.\w+)+")  # also in strings, for `importlib`
 
 
 def fingerprint(unit: str, root: Path = ROOT) -> str:
-    """A digest of the files that a unit's verdicts depend on.
-
-    These are the parts of the engine that judge, the unit's own files, what all units
-    share, and the modules that these import, such as earlier units' solutions. If the
-    digest changes, grading is repeated (`JudgedExecute.depends_on`).
-    """
+    """Return a digest of all files that a unit's verdicts depend on."""
     digest = hashlib.sha256()
     by_name = {candidate.name: candidate for candidate in units(root)}
     # A custom course may grade a unit that is not built here.
@@ -80,13 +75,10 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _imports(path: Path, packages: dict[str, Path]) -> Iterator[Path]:
-    """Yield the files of those modules in ``packages`` that a Python file mentions.
-
-    An import mentions a module, and so does its dotted name, even in a string.
+    """Yield the files of our own modules that a Python file imports or names.
 
     Args:
-        packages: maps the names of the engine's and the course's package to their
-            folders.
+        packages: the folders of the engine's and the course's package, by name.
     """
     if path.suffix != ".py":
         return

@@ -29,10 +29,7 @@ log = logging.getLogger(__name__)
 def grade(task: Task) -> Graded:
     """Grade one notebook, without using the gradebook.
 
-    The student's answers are put into the course's own notebook, and then the
-    preprocessors run it and have its checks decided. A preprocessor may raise
-    ``RefusedError``: the submission then counts zero, with that reason. Any other
-    exception is a fault of the grader or of the machine, and is not caught.
+    A refused submission counts zero, for the reason in its metadata.
     """
     started = time.monotonic()
     with logs.about(f"{task.student}/{task.assignment}"):

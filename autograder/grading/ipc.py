@@ -25,10 +25,9 @@ class ConnectionTimeoutError(ConnectionLostError):
 
 
 class Connection:
-    """JSON messages, and file descriptors with them, over a stream socket.
+    """A stream socket that carries JSON messages and file descriptors.
 
-    Reading and writing end at a deadline, because the other end may have been stopped
-    in the middle of a message.
+    Each message has a deadline, as the other end may stop in the middle of it.
     """
 
     def __init__(self, socket_: socket.socket):
@@ -62,8 +61,7 @@ class Connection:
         """Receive a message and its file descriptors within some seconds.
 
         Raises:
-            ConnectionLostError: no complete and valid message came. Any descriptors
-                that came are closed.
+            ConnectionLostError: no complete and valid message came.
         """
         deadline = time.monotonic() + seconds
         descriptors: list[int] = []

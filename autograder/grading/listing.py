@@ -20,8 +20,7 @@ _MAX_BYTES = 10_000  # bytes of a secret; nbgrader's have 64
 class CourseList(ExchangeList):  # type: ignore[misc]
     """nbgrader's ``list``, for a class that is not trusted.
 
-    nbgrader reads names and files that students have put into the exchange: a name
-    of a different form ends the list for the whole class, and a named pipe blocks it.
+    In nbgrader's own, one student's odd file can end the list for the whole class.
     """
 
     assignments: list[str]

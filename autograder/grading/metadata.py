@@ -24,23 +24,17 @@ RUN = "grading_metadata"  # of the resources that stages pass on
 class GradingMetadata:
     """What grading finds out about a notebook, stored in its ``metadata.autograder``.
 
-    All stages of a run share one object, which they find in the resources (`of_run`).
-    It is written into the notebook once, when the graded notebook is published.
+    All stages of a run share one object. Unknown values are None or empty.
 
     Attributes:
         checks: the verdicts by the check's grade id.
         sandbox: its isolation level and resource usage; None if none was needed.
-        seconds: how long grading took.
         digest: of all that the result depends on; "" while anything is undecided.
         scores: the scores in the gradebook, by grade id.
         refused: why it could not be graded, "" if it could.
         repairs: the corrections that were made to the hand-in.
-        handed_in: the time of the hand-in, as text.
         id: identifies the submission, "" if nothing was decided.
-        provenance: the time, the course, the programs and the machine (provenance.py).
-
-    Values that an earlier version did not write, or that are not known yet, are None or
-    empty.
+        provenance: the time, the course, the programs and the machine.
     """
 
     checks: Mapping[str, Verdict] = field(default_factory=dict)
@@ -59,8 +53,7 @@ class GradingMetadata:
         """Read a notebook's grading metadata; it may be nbformat's or plain JSON.
 
         Raises:
-            LookupError, TypeError, AttributeError: it is not a notebook, or its
-                metadata are another program's.
+            LookupError, TypeError, AttributeError: it is not a valid notebook.
         """
         return cls.from_json(notebook["metadata"].get(KEY, {}))
 
@@ -106,11 +99,7 @@ class GradingMetadata:
 
     @property
     def isolation(self) -> str:
-        """How strictly the sandbox was isolated, and whether it lacked a control group.
-
-        A control group lets Linux measure all processes of a sandbox together. The text
-        is "" if no code ran.
-        """
+        """How strictly the sandbox was isolated, in words; "" if no code ran."""
         if self.sandbox is None:
             return ""
         level = str(self.sandbox["level"])
@@ -127,13 +116,9 @@ class GradingMetadata:
 
 
 def as_output(points: float, html: str) -> NotebookNode:
-    """Return a verdict as the output of its check's cell.
+    """Return a verdict as the output of its check's cell, marked as a verdict.
 
-    It is marked as a verdict in its metadata, by which `CleanOutputs` recognises it.
-
-    Args:
-        points: the points, which become the plain text of the output.
-        html: the panel.
+    The points become its plain text, and the panel (``html``) its HTML.
     """
     # Not by `new_output`, which would validate its result against the schema.
     output: NotebookNode = from_dict({

@@ -19,12 +19,9 @@ _SECONDS = 10.0  # for git, on a busy machine
 
 
 def course_version(depends: Sequence[str], root: Path = ROOT) -> dict[str, str]:
-    """Return the git commit, as "course", and a digest of ``depends``, as "build".
+    """Return the version of the course: "build" is a digest of ``depends``.
 
-    "course" is missing where git names no commit.
-
-    Args:
-        depends: digests of all that verdicts depend on.
+    "course" is the git commit, which is missing if there is none.
     """
     build = hashlib.sha256("\0".join(depends).encode()).hexdigest()[:12]
     commit = _commit(root) if (root / ".git").exists() else ""

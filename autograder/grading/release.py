@@ -1,10 +1,7 @@
 """Replace the students' version of an assignment only once a new one is complete.
 
-nbgrader's ``generate_assignment`` and ``release_assignment`` with ``--force``
-remove the old release first, so that any later failure leaves students and
-graders without one. The subclasses here write the new release beside the old
-one, and then replace it. Feedback pages are also made here, with checks before
-nbgrader removes an old page.
+nbgrader removes the old release first, so that a later failure leaves none. The
+subclasses here write the new one beside it. Feedback pages are also made here.
 """
 
 from __future__ import annotations
@@ -45,9 +42,7 @@ PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
     """nbgrader's converter that makes a release, the students' version of notebooks.
 
-    It makes the release in a temporary folder beside the old one, and then replaces
-    that. A release that already exists is added to the gradebook if it is missing
-    there.
+    The old release stays until the new one is complete.
     """
 
     _beside = False  # whether paths are in the folder of the unfinished release
@@ -62,8 +57,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         """Find the notebooks.
 
         Raises:
-            NbGraderException: the path of the course is too long, or has characters
-                that nbgrader misreads.
+            NbGraderException: nbgrader cannot use the path of the course.
         """
         _refuse_path(self)
         super().init_notebooks()
@@ -180,8 +174,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         """Find the notebooks.
 
         Raises:
-            NbGraderException: graded notebooks cannot be read, or nbgrader cannot use
-                the path of the course.
+            NbGraderException: the graded notebooks cannot be read, for example.
         """
         _refuse_path(self)
         graded = Path(self.coursedir.format_path(self._input_directory, ".", "."))
@@ -193,8 +186,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         """Make the pages.
 
         Raises:
-            NbGraderException: there is no room for them, the gradebook is damaged, or
-                a page cannot be made.
+            NbGraderException: a page cannot be made.
         """
         self._missed: list[str] = []
         course, unit = self.coursedir, self.coursedir.assignment_id
@@ -229,10 +221,9 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         return bool(super().init_destination(assignment_id, student_id))
 
     def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
-        """Add what only this course's pages show to nbgrader's resources.
+        """Add "changes" and "sentences" to nbgrader's resources.
 
-        "changes" are the student's changed scores to announce; "sentences" are what
-        teachers say to groups of students whose answers fail alike (`sentences.read`).
+        They are the student's changed scores, and teachers' sentences on wrong answers.
         """
         resources: dict[str, Any]
         resources = super().init_single_notebook_resources(notebook_filename)
@@ -309,8 +300,7 @@ def _report_errors(converter: BaseConverter) -> Iterator[None]:
 def install() -> None:
     """Make nbgrader's commands and the formgrader use the classes of this module.
 
-    The environment's programs are added to PATH, in case nbgrader was called by its
-    full path: it starts ``alembic`` by name to bring an old gradebook up to date.
+    The environment's programs are added to PATH, as nbgrader needs ``alembic``.
     """
     from nbgrader.apps import api, generateassignmentapp, generatefeedbackapp
 

@@ -21,15 +21,10 @@ def appeals_folder(root: Path, unit: str) -> Path:
 
 
 def keep_appeal(root: Path, folder: Path, new_folder: Path) -> bool:
-    """Move a new hand-in to `appeals_folder` if it only asks for a regrade.
+    """Move away a new hand-in that only asks for a regrade; return whether it does.
 
     Args:
-        root: the course's folder.
         folder: the student's earlier hand-in, ``submitted/STUDENT/UNIT``.
-        new_folder: the folder of the new hand-in.
-
-    Returns:
-        Whether it was moved. If not, ``new_folder`` is as before.
 
     Raises:
         OSError: it cannot be moved.
@@ -44,17 +39,13 @@ def keep_appeal(root: Path, folder: Path, new_folder: Path) -> bool:
 def replace_hand_in(root: Path, folder: Path, new_folder: Path) -> None:
     """Replace a student's earlier hand-in by a new one, and keep the earlier one.
 
-    The earlier one is moved to ``.autograder/replaced/UNIT/STUDENT/``, and named after
-    the time (UTC) when it was replaced.
+    It is moved to ``.autograder/replaced/UNIT/STUDENT/``, and named after the time.
 
     Args:
-        root: the course's folder.
         folder: the earlier hand-in, ``submitted/STUDENT/UNIT``.
-        new_folder: the folder of the new hand-in, which is moved to ``folder``.
 
     Raises:
-        OSError: a folder cannot be moved or removed. If it is the new hand-in that
-            cannot be moved, the earlier one stays in place.
+        OSError: a folder cannot be moved or removed.
     """
     archive = root / ".autograder" / "replaced" / folder.name / folder.parent.name
     time = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H.%M.%S.%f}"

@@ -1,8 +1,6 @@
 """Decide one check of a submission again, and keep the evidence for its verdict.
 
-The cells up to the check run in a sandbox as they did when the submission was graded,
-and the judge asks the same questions, because all seeds follow from the submission.
-Nothing is recorded.
+The judge asks the same questions as at grading. Nothing is recorded.
 """
 
 from __future__ import annotations
@@ -34,11 +32,7 @@ class Replay:
     """A check whose verdict was reached a second time.
 
     Attributes:
-        id: identifies the submission.
-        evidence: the inputs and answers on which the verdict is based. If the check was
-            tried again, with the course's solution of an exercise that it builds on,
-            they are those of the first try.
-        code: the student's answer.
+        evidence: the inputs and answers of the check's first try.
         isolation: the level of the sandbox.
         provenance: the versions of the course, the programs and the machine.
     """

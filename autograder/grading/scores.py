@@ -72,8 +72,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
     def _score(self, cell: NotebookNode) -> float | None:
         """Return the score of a cell; None if a person must decide.
 
-        The score of a check that only ran inside the sandbox is also recorded, as a
-        verdict of its own that is marked "inside".
+        A check that only ran inside the sandbox gets a verdict that is marked "inside".
         """
         grade_id = cell.metadata.nbgrader.grade_id
         if exercise := _find_exercise(cell):
@@ -132,12 +131,9 @@ def most_points(exercise: str, cell: NotebookNode) -> float:
 
 
 def unjudged_score(cell: NotebookNode) -> float | None:
-    """Return the score of a cell that no verdict scores; None if a person must decide.
+    """Return the score of a cell without a verdict; None if a person must decide.
 
-    nbgrader's rule is followed with these differences. Text on stderr costs nothing. An
-    error costs all points even after a result. A result without text earns nothing, nor
-    does partial credit that is negative, too large or not finite; nbgrader would give
-    full points or stop.
+    Unlike in nbgrader, an error costs all points, and text on stderr costs nothing.
     """
     if cell.cell_type != "code" or is_solution(cell):
         score: float | None = determine_grade(cell, None)[0]

@@ -1,8 +1,7 @@
 """Teachers' sentences on wrong answers in which no known mistake was recognised.
 
-``sentences/UNIT.csv``, beside the gradebook, has sentences for groups of answers that
-fail the same cases in the same way (`group_of`). A sentence is shown on the page of
-everybody in its group, also of those who join it later.
+``sentences/UNIT.csv``, beside the gradebook, has sentences for groups of
+answers that fail alike (`group_of`). Everybody in a group sees its sentence.
 """
 
 from __future__ import annotations
@@ -22,11 +21,8 @@ _TITLES = ("group", "sentence")
 def group_of(verdict: Verdict) -> str:
     """Return the id of the group of wrong answers that an answer belongs to.
 
-    A teacher can write one sentence for each group. The answers of a group fail the
-    same cases with the same problem. In visible cases, which have the same inputs for
-    everybody, their wrong answers are the same, too. The id is "" if the answer fails
-    no case, has full points or is unsolved, if a known mistake was recognised, or if
-    the verdict has no panel.
+    Answers in a group fail the same cases in the same way. The id is "" if the
+    answer is right, unsolved or already explained.
     """
     is_explained = verdict.mistake or verdict.is_unsolved or not verdict.panel
     failed = [
@@ -49,9 +45,7 @@ def read(root: Path, unit: str) -> dict[str, str]:
 
 
 def from_table(path: Path) -> dict[str, str]:
-    """Return the sentences by group in a table with the columns "group" and "sentence".
-
-    Rows without a group or a sentence are skipped.
+    """Map groups to sentences, from a table with the columns "group" and "sentence".
 
     Raises:
         CourseError: the table cannot be read, or lacks a column.

@@ -70,11 +70,8 @@ def _below(kind: type[Configurable]) -> Iterator[type[Configurable]]:
 def as_plain(preprocessors: Sequence[Preprocessor], config: Config) -> dict[str, Any]:
     """Convert a configuration to plain JSON values, section by section.
 
-    A section with a value that cannot be converted is left out, unless it belongs
-    to one of these preprocessors or their base classes.
-
     Raises:
-        CourseError: a section of these preprocessors has such a value.
+        CourseError: a section of these preprocessors cannot be converted.
     """
     wanted = {
         base.__name__ for kind in preprocessors for base in load_class(kind).__mro__
@@ -135,8 +132,7 @@ def class_name(kind: Preprocessor) -> str:
     """Return the dotted name by which `load_class` finds a class in other processes.
 
     Raises:
-        CourseError: the class is defined in ``__main__``, in a function or in a class,
-            so that other processes cannot import it.
+        CourseError: other processes cannot import the class.
     """
     if isinstance(kind, str):
         return kind

@@ -1,8 +1,7 @@
 """The input and the output of grading one notebook: ``grade(Task) -> Graded``.
 
-A task can be written as JSON, so that grading can happen in another process or on
-another machine. Data from students are bytes and text there, and are only ever read as
-such; settings of ``nbgrader_config.py`` are names of classes and plain values.
+A task can be sent as JSON to another process or machine, where students' data
+are only ever read as bytes and text.
 """
 
 from __future__ import annotations
@@ -32,9 +31,8 @@ class Task:
     """All that grading one notebook of one submission needs.
 
     Attributes:
-        source: the instructor's notebook, as text.
-        release: the students' notebook, as text.
-        submission: the student's notebook, as bytes; None if none was found.
+        source, release: the instructor's and the students' notebook, as text.
+        submission: the student's notebook; None if none was found.
         files: the files beside it while it runs, relative path -> bytes.
         folder: where the files are laid out while it runs; removed afterwards.
         repairs: what was corrected in the submission so far.
@@ -42,11 +40,9 @@ class Task:
         preprocessors: classes or dotted names, to be run in this order.
         secret: the course's secret, which seeds random inputs.
         id: identifies the submission, in every reply and every verdict.
-        final: whether this is the last try. If not, a failure that may be due to a
-            busy machine is tried again later.
+        final: whether there is no second try.
         digest: of all that the result depends on.
-        keys: by exercise, the data with which extras (optional packages) score some
-            cells (see `extra_cells`).
+        keys: by exercise, data with which optional packages score some cells.
     """
 
     student: str
@@ -103,11 +99,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Graded:
-    """A graded notebook, and the metadata of its grading.
-
-    Attributes:
-        decided: False if grading has failed; no new scores are recorded then.
-    """
+    """A graded notebook and its metadata; ``decided`` is False if grading failed."""
 
     notebook: NotebookNode
     metadata: GradingMetadata
@@ -117,8 +109,7 @@ class Graded:
 def resources_of(task: Task, metadata: GradingMetadata) -> dict[str, Any]:
     """Return the resources that preprocessors of nbgrader and of this package need.
 
-    Those of this package are the metadata, and the task's secret, id, ``final`` and
-    keys in the dictionary "autograder".
+    The task's secret, id, ``final`` and keys are in the dictionary "autograder".
     """
     return {
         RUN: metadata,
@@ -140,8 +131,7 @@ def resources_of(task: Task, metadata: GradingMetadata) -> dict[str, Any]:
 def identity(resources: Mapping[str, Any]) -> str:
     """Return the id of the submission that a preprocessor's resources describe.
 
-    nbgrader's own converter gives no id. The result is then
-    "STUDENT/ASSIGNMENT/NOTEBOOK".
+    If they have none, it is "STUDENT/ASSIGNMENT/NOTEBOOK".
     """
     names = resources["nbgrader"]
     plain = "/".join(names[k] for k in ("student", "assignment", "notebook"))

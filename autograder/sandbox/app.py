@@ -1,9 +1,7 @@
 """ipykernel's application in two steps: preparing a kernel, then connecting it.
 
-The first step takes a hundred times as long as a cell, and has the same result for each
-sandbox. So the warm server does it once, and sandboxes are forked from there. The
-second step creates what forks must not share: sockets, threads, an event loop, and the
-identity of the kernel.
+Preparing is slow and the same for every sandbox, so it is done once, before
+they are forked. Connecting creates what forks must not share, such as sockets.
 """
 
 from __future__ import annotations
@@ -37,10 +35,9 @@ ARGUMENTS = ("--HistoryManager.hist_file=:memory:",)
 
 
 class _MainThread(NamedTuple):
-    """Replaces ipykernel's thread that reads messages from the shell's socket.
+    """A stand-in for ipykernel's thread that reads messages from the shell's socket.
 
-    A sandbox's one client sends a cell only when the one before has ended, so the main
-    thread can read that socket itself. Cells are interrupted by a signal.
+    A sandbox has a single client, so the main thread can read that socket itself.
     """
 
     parent_thread: threading.Thread
@@ -51,12 +48,7 @@ class _MainThread(NamedTuple):
 
 
 class SandboxedKernelApp(IPKernelApp):
-    """ipykernel's application, which is first prepared and later connected to sockets.
-
-    Its supervisor interrupts it, ends it, and knows whether it is alive, so it has
-    no heartbeat. It has no debugger either, because that would look for the
-    kernel's socket under a path that does not exist in the sandbox.
-    """
+    """ipykernel's application, first prepared, and connected to sockets later."""
 
     kernel_class = Type(SparingKernel)
     outstream_class = DottedObjectName(f"{SparingStream.__module__}.SparingStream")
@@ -102,8 +94,8 @@ class SandboxedKernelApp(IPKernelApp):
 
         Args:
             connection: the content of a Jupyter connection file.
-            sockets: by port in this file, the descriptor of a socket that is bound.
-            arguments: additional command-line arguments of ipykernel.
+            sockets: maps the ports in this file to descriptors of bound sockets.
+            arguments: extra command-line arguments for ipykernel.
         """
         if options := [argument for argument in arguments if argument not in ARGUMENTS]:
             self.parse_command_line(options)

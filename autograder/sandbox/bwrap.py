@@ -17,10 +17,9 @@ _INSIDE = (
 
 
 def command(policy: Policy, room: Room, module: str) -> list[str]:
-    """The bubblewrap command that runs `module` of this package in a new interpreter.
+    """Return the command line that runs `module` of this package in bubblewrap.
 
-    Raises ConfinementError if there is no bubblewrap, and for root, who would remain
-    root inside.
+    Raises ConfinementError if there is no bubblewrap, or for root.
     """
     program = shutil.which("bwrap")
     if program is None or os.getuid() == 0:

@@ -1,10 +1,7 @@
-"""A control group (version 2) for each sandbox, on machines that allow this.
+"""A control group (version 2) for each sandbox, on machines that allow it.
 
-The kernel then measures all that a sandbox holds, and ends that sandbox and no other.
-Root on a machine makes groups at the top of the hierarchy. In a container of one's own,
-or in a delegated unit of systemd (`systemd-run --user --scope -p Delegate=yes`), they
-are made in the current group. A group that contains groups can contain no process, so
-our processes are moved into a child.
+It lets Linux measure all that a sandbox holds, and end it alone. Without root,
+it takes a delegated unit: `systemd-run --user --scope -p Delegate=yes`.
 """
 
 from __future__ import annotations
@@ -28,22 +25,13 @@ _END_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Finds the place for sandboxes' groups among the control groups of the machine.
-
-    Attributes:
-        mounts: the file that says where control groups are mounted.
-        membership: the file that says which group this process is in.
-    """
+    """The machine's control groups, as two files in /proc describe them."""
 
     mounts: Path = Path("/proc/self/mountinfo")
     membership: Path = Path("/proc/self/cgroup")
 
     def place(self) -> Path | None:
-        """Find the group in which sandboxes' groups can be made; None if there is none.
-
-        The controllers that these groups need are enabled, and old groups that killed
-        supervisors left there are removed.
-        """
+        """Find and prepare the group for those of sandboxes; None if there is none."""
         for folder in self._candidates():
             with contextlib.suppress(OSError):
                 if set(_words(folder / "cgroup.controllers")) >= _NEEDED:
@@ -128,11 +116,9 @@ def _sweep(folder: Path) -> None:
 
 
 class Group:
-    """The control group of one sandbox.
+    """The control group of one sandbox, which limits its memory and its processes.
 
-    Its memory limit is a quarter more than `memory_mb` of the policy, plus
-    `disk_mb`, because the sandbox's disk is in memory, too. Raises OSError if it
-    cannot be made.
+    Raises OSError if it cannot be made.
     """
 
     def __init__(self, place: Path, name: str, policy: Policy) -> None:

@@ -1,7 +1,6 @@
 """The trusted side of sandboxes: it starts the warm server and requests kernels.
 
-The warm server (`fork_server.py`) imports what notebooks need, once, so that
-kernels can be forked.
+The warm server imports what notebooks need once, so that kernels start quickly.
 """
 
 from __future__ import annotations
@@ -58,10 +57,9 @@ def preload(level: str = "") -> None:
 
 
 def run_directory(level: str = "") -> Path:
-    """The server's directory, in which each kernel gets a folder, its slot.
+    """Return the warm server's directory, and start the server if none runs.
 
-    The server is started if none runs; `level` is as in `preload`. Raises
-    ConfinementError if it cannot start.
+    `level` is the only confinement to try; "" for all. Raises ConfinementError.
     """
     with _lock:
         run = _find_run_directory()
@@ -110,8 +108,7 @@ def _has_listener(run: Path) -> bool:
 def scratch() -> Path:
     """Return the folder in which the directories of servers are made.
 
-    It is /tmp if the usual folder for temporary files has a long path, as the path of a
-    socket may have 107 bytes at most.
+    Its path is short, because the path of a socket may have 107 bytes at most.
     """
     base = Path(tempfile.gettempdir())
     return base if len(os.fsencode(base)) < _MAX_BYTES else Path("/tmp")
@@ -229,8 +226,7 @@ def _is_abandoned(run: Path) -> bool:
 def policy_from_environment() -> Policy:
     """Return the policy in ``AUTOGRADER_SANDBOX_POLICY``, else the default one.
 
-    Raises:
-        ValueError, TypeError: the variable does not hold a policy as JSON.
+    Raises ValueError or TypeError if the variable does not hold a policy as JSON.
     """
     text = os.environ.get("AUTOGRADER_SANDBOX_POLICY", "")
     return Policy.from_json(text) if text else Policy()

@@ -1,8 +1,7 @@
-"""Receive and send a kernel's messages with little overhead, as it has only one client.
+"""Exchange of a kernel's messages with little overhead, as it has only one client.
 
-ipykernel starts two tasks between the arrival of a message and the run of its cell, and
-needs three turns of the event loop to send. A sandbox can do without, because its only
-client sends a cell only when the one before has ended.
+ipykernel's tasks and turns of the event loop are left out. They are not needed
+if a client sends a cell only when the one before has ended.
 """
 
 from __future__ import annotations
@@ -26,15 +25,12 @@ Handler = Callable[[list[zmq.Frame]], Coroutine[Any, Any, None]]
 
 
 class PromptStream(ZMQStream):
-    """Handles each message of a socket on arrival; `flush` sends the answers.
+    """A stream that handles each message of a socket on arrival.
 
-    The handler's coroutine runs at once; only if it awaits something, as a cell may, it
-    goes on as a task.
+    Answers are kept until `flush` sends them.
 
     Args:
-        handler: handles one message.
-        may_go_on: returns whether the kernel can take another message now. If not,
-            messages wait in the socket, and it is called again after a millisecond.
+        may_go_on: returns whether the kernel can take another message now.
     """
 
     def __init__(
@@ -68,11 +64,7 @@ class PromptStream(ZMQStream):
         return bool(self.socket.poll(0, zmq.POLLIN))
 
     def _handle_events(self, *_: Any) -> None:
-        """Handle the messages that have come, as long as the kernel may go on.
-
-        Messages that `flush` has received come first, even if the kernel may not go on.
-        If it may not, the rest waits, and this is called again after a millisecond.
-        """
+        """Handle the messages that have come, as long as the kernel may go on."""
         while self._line:
             self._handle(self._line.popleft())
         while self._may_go_on():

@@ -7,11 +7,7 @@ from typing import NamedTuple
 
 
 class EndReason(StrEnum):
-    """Why a sandbox, cell, check or notebook ended; the value is its text.
-
-    Code compares members. The text that comes with one (`Ended.explanation`,
-    `Usage.reason`) is for people.
-    """
+    """The reason why a sandbox, cell, check or notebook ended, in words."""
 
     # A sandbox
     EXITED = "exited"

@@ -1,8 +1,6 @@
-"""Copy matplotlib's list of installed fonts to a sandbox server, and back.
+"""Copying of matplotlib's list of installed fonts to a sandbox server, and back.
 
-To make this list, matplotlib opens each font, which takes a long time. A server
-would have to make it again, because it has a cache folder of its own, so that
-an account's settings cannot affect figures.
+The list takes a long time to make, and each server has a new cache folder.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""The warm server: imports what notebooks import; its forks start kernels in sandboxes.
+"""The warm server, which imports what notebooks need and is forked for sandboxes.
 
-`client.py` starts it through `launch.py`, with an empty environment and one line of
-JSON on its standard input, which stays open: when it is closed, the server and every
-kernel end. The server holds no secret (every kernel can read what it has imported), has
-one thread (a fork copies only one), and never touches CUDA (a context does not survive
-a fork).
+It ends when its standard input is closed. It holds no secret, because every
+kernel can read its memory. It has one thread and never uses CUDA, because
+neither threads nor CUDA survive a fork.
 """
 
 from __future__ import annotations
@@ -60,8 +58,7 @@ def import_all(names: Iterable[str]) -> None:
 def preload() -> list[str]:
     """Import what every notebook needs, and the modules that ship to students.
 
-    Returns a message for each module that ships but cannot be imported, because an
-    unfinished unit must not keep other units from being graded.
+    Returns a message for each module that ships but cannot be imported.
     """
     import_all(WARM)
     broken: list[str] = []
@@ -96,15 +93,12 @@ def check_fitness() -> None:
 
 
 class Server:
-    """Passes each request for a sandbox to a `Branch`, until its standard input ends.
-
-    It forks no sandbox itself, but a branch for each set of modules that notebooks ask
-    for. So no sandbox can affect which modules a later one finds imported.
+    """The warm server, which passes each request for a sandbox to a fork of itself.
 
     Args:
         run: the folder of its socket, which is removed at the end.
         level: how sandboxes are isolated, one of `confine.LEVELS`.
-        lifeline: the descriptor of its standard input.
+        lifeline: the descriptor of its standard input, whose end ends the server.
         groups: the control group below which each sandbox gets one; None for none.
     """
 
@@ -184,10 +178,9 @@ class Server:
 
 
 class Branch:
-    """Imports modules in a fork of the server, and forks a supervisor per sandbox.
+    """A fork of the server that imports modules, and forks a supervisor per sandbox.
 
-    It ends when the server closes the other end of `door`, the socket on which requests
-    arrive. Sandboxes that it has already started do not need it any more.
+    It ends when the server closes the other end of `door`, where requests arrive.
     """
 
     def __init__(

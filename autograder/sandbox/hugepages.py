@@ -1,8 +1,6 @@
-"""Move the server's memory into huge pages, to make its forks cheaper.
+"""Huge pages for the server's memory, which make its forks cheaper.
 
-To fork a process with 200 MB in pages of 4 kB, the system copies a table of 50,000
-entries, and frees it when the fork ends. This takes 13 ms, twice for each sandbox. With
-huge pages, it needs an entry for each small page only of what a fork writes to.
+Without them, a fork copies a table with an entry for every 4 kB of memory.
 """
 
 from __future__ import annotations
@@ -18,11 +16,7 @@ _COLLAPSE = 25  # MADV_COLLAPSE, since Linux 6.1
 
 
 def collapse() -> None:
-    """Move what the calling process has written into huge pages, if the system can.
-
-    This takes about 50 ms. Earlier forks keep the pages that they share with this
-    process. Errors are ignored.
-    """
+    """Move what the calling process has written into huge pages, if the system can."""
     try:
         size = int(_SIZE.read_text())
         areas = list(_find_private_areas(Path("/proc/self/maps").read_text()))

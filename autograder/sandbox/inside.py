@@ -1,8 +1,7 @@
 """The Jupyter kernel in a sandbox: an ordinary ipykernel on sockets given to it.
 
-The five sockets are bound by the supervisor and inherited, so that the sandbox shares
-no directory with the host. In bubblewrap, this module is run in a fresh interpreter;
-otherwise `run` is called in a process forked from the warm server.
+Usually, `run` is called in a process forked from the warm server. In
+bubblewrap, this module is run in a fresh interpreter.
 """
 
 from __future__ import annotations
@@ -91,9 +90,8 @@ def run(
 ) -> None:
     """Connect the prepared kernel, and serve its client until it is told to stop.
 
-    `listeners` are descriptors of bound sockets in the order of `CHANNELS`;
-    `connection` is the content of a Jupyter connection file; `arguments` are extra ones
-    for ipykernel; `level` is the sandbox's level of confinement.
+    `connection` is the content of a Jupyter connection file; `listeners` are the
+    descriptors of bound sockets in the order of `CHANNELS`.
     """
     from autograder.sandbox.app import SandboxedKernelApp
 
@@ -110,8 +108,7 @@ def run(
 def fork_by_default() -> None:
     """Let `multiprocessing` fork, as it does on Linux before Python 3.14.
 
-    The newer default needs sockets, which a sandbox may lack, and cannot find classes
-    that a notebook defines. A notebook may still choose a different method.
+    The newer default cannot find classes that a notebook defines.
     """
     from multiprocessing import context
 

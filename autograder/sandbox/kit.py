@@ -55,13 +55,9 @@ def packages() -> dict[Path, tuple[str, ...]]:
 
 @functools.cache
 def find_courses() -> dict[Path, tuple[str, ...]]:
-    """Find installed courses and engines; map their folders to what sandboxes may see.
+    """Find installed courses and engines; map each to what sandboxes may see of it.
 
-    The values are paths relative to each folder. Everything else there, such as
-    solutions, is hidden (`list_hidden`). All folders of installed packages are
-    searched, because there may be other copies of the running course and engine. A
-    package is a course if it has the running one's name, or contains a unit's
-    manifest, or exercises and solutions.
+    The keys are folders, the values paths in them. Everything else there is hidden.
     """
     prefixes = (sys.prefix, sys.base_prefix, "/usr", "/usr/local")
     sites = [site for p in prefixes for name in _SITES for site in Path(p).glob(name)]
@@ -112,11 +108,7 @@ def modules(broken: Callable[[str], object]) -> Iterator[str]:
 
 @functools.cache
 def interpreter_paths() -> tuple[str, ...]:
-    """The running interpreter, its environment and the packages on its path.
-
-    A path inside another one is left out; a path through a symbolic link is listed both
-    as it is and resolved.
-    """
+    """List the host's paths that Python needs: interpreter, packages and libraries."""
     paths = [sys.prefix, sys.base_prefix, sys.exec_prefix, *SYSTEM]
     paths += [os.path.dirname(sys.executable)]
     paths += [p for p in sys.path if os.path.basename(p) in _FOLDERS]

@@ -1,9 +1,7 @@
-"""Replace parts of Python and PyTorch that do not work at the level ``landlock``.
+"""Replacements for what does not work in Python and PyTorch at level ``landlock``.
 
-There, a sandbox has no mounts of its own, and it may neither create ordinary
-sockets nor use the host's /dev/shm, which everybody shares. So semaphores are
-pipes, shared memory is files in the sandbox's own folder, and tensors are sent
-to other processes by value.
+There, a sandbox has neither ordinary sockets nor /dev/shm. So semaphores are
+pipes, shared memory is files, and tensors are sent to other processes by value.
 """
 
 from __future__ import annotations
@@ -153,9 +151,7 @@ class PipeSemaphore:
     def release(self) -> None:
         """Release the semaphore.
 
-        Raises:
-            AssertionError: it is a recursive lock that this thread does not hold.
-            ValueError: it is no recursive lock, and its value is the maximum already.
+        Raises AssertionError or ValueError, like those of `multiprocessing`.
         """
         if self._is_recursive():
             if not self._is_mine():

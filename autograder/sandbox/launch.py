@@ -1,9 +1,7 @@
-"""Start a process with slow imports: ``python -m autograder.sandbox.launch MODULE``.
+"""A launcher for slow imports: ``python -m autograder.sandbox.launch MODULE``.
 
-During imports, Python's garbage collector scans all objects again and again, to find
-next to nothing: a third of the time that PyTorch and a kernel take. Here it is disabled
-until ``MODULE.main`` has done its imports and calls `imported`. At the end, the process
-exits without cleaning up.
+Garbage collection, which would take a third of the time, is disabled until
+``MODULE.main`` calls `imported`.
 """
 
 from __future__ import annotations

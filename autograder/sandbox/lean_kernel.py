@@ -1,8 +1,6 @@
 """An IPython kernel without work that a sandbox's only client does not need.
 
-A sandbox lives for some forty cells and as many checks, each of which takes
-milliseconds. What ipykernel does in addition for each of them is half of the
-cost of a correct submission.
+That work would be half of the cost of a correct submission.
 """
 
 from __future__ import annotations
@@ -31,16 +29,8 @@ _PART = 1 << 16  # characters of a message; a sandbox may not send a few MB in o
 class SparingStream(OutStream):
     """Standard output or error, whose `flush` does not wait if nothing is to be sent.
 
-    ipykernel waits four times per cell for the thread that sends output. This is not
-    needed, because that thread sends what it has taken before anything later.
-
-    Programs that a cell starts write to the file descriptor and not to this stream.
-    Their output is read before anything else is written or flushed, while ipykernel
-    leaves the order to chance. A write to one stream first sends what waits in the
-    other. A long text is sent in parts, because a sandbox may not send a large message.
-
-    What a fork prints is treated as a program's output: ipykernel would open a
-    connection for each piece, and the cell could end before it arrives.
+    Output of programs that a cell has started comes before the cell's next output.
+    Long texts are sent in parts, because a sandbox may not send a large message.
     """
 
     _all: ClassVar[list[SparingStream]] = []
@@ -206,11 +196,7 @@ class SparingKernel(IPythonKernel):
 
     @property
     def banner(self) -> str:  # type: ignore[override]
-        """Return no banner, as IPython draws a random tip each time that a client asks.
-
-        How often clients ask depends on how busy the machine is, and the submission's
-        random numbers would depend on it, too.
-        """
+        """Return no banner: IPython's would use up the submission's random numbers."""
         return ""
 
     def takes_more(self) -> bool:

@@ -2,9 +2,7 @@
 
     [judge 4711] DEBUG attention/softmax of 1f3a09: decided in 0.213 s
 
-Modules log to `logging.getLogger(__name__)`. Warnings and errors always show, debug
-lines only after ``autograder --verbose`` or ``nbgrader --debug``; a process that
-`launch.py` starts gets an option for this on its command line.
+Debug lines appear only after ``autograder --verbose`` or ``nbgrader --debug``.
 """
 
 from __future__ import annotations
@@ -37,11 +35,9 @@ class _Lines(logging.Formatter):
 
 
 def begin(process: str, debug: bool) -> None:
-    """Log to standard error from now on.
+    """Log to standard error from now on, under the name `process`.
 
-    Args:
-        process: the name of this process in log lines.
-        debug: whether to show also debug lines; if false, the level is not changed.
+    With `debug`, debug lines are shown, too.
     """
     _LOG.handlers[:] = [logging.StreamHandler(sys.stderr)]
     if debug:

@@ -1,9 +1,7 @@
-"""Measure all the memory that a sandbox holds, and share CPUs fairly.
+"""Measurement of the memory that a sandbox holds, and fair shares of the CPUs.
 
-On a machine without control groups, the only measure is the sum over a sandbox's
-processes. Resident memory is not all of it: shared memory that was let go of
-(MADV_DONTNEED) stays, page tables belong to the kernel, and so do the buffers of
-sockets and data that wait in the connections of a sandbox's own network.
+Without control groups, its memory is the sum over its processes. Page tables
+and the buffers of sockets, which the system holds for them, count as well.
 """
 
 from __future__ import annotations
@@ -27,11 +25,7 @@ _STEP = 1.25  # one step of niceness is a quarter less of a CPU
 
 
 def total_mb(pids: list[int], limit: float, warm_mb: float) -> float:
-    """Return the memory that processes hold, in MB.
-
-    Pages that processes share count for each of them, unless the result would then
-    reach ``limit``. In that case, they are divided among the processes, which takes
-    longer.
+    """Return the memory that processes hold, in MB; below ``limit``, roughly.
 
     Args:
         limit: MB that the processes may hold beyond what the warm server gave them.
@@ -61,9 +55,7 @@ def mapped_mb(pids: list[int]) -> float:
 def shared_anonymous_mb(pids: list[int]) -> float:
     """Return the size of the shared anonymous memory that is mapped, in MB.
 
-    Its pages may still exist although they are resident in no process (MADV_DONTNEED),
-    so all of it is counted. What several processes map at the same address is counted
-    once.
+    All of it counts, since it may exist without being resident in any process.
     """
     sizes: dict[str, int] = {}
     for pid in pids:
@@ -95,10 +87,9 @@ def sockets_mb(pids: list[int]) -> float:
 
 
 def queues_mb(pids: list[int]) -> float:
-    """The data sent over the sandbox's own network but not read yet, in MB.
+    """Return how much was sent over the sandbox's network but not read yet, in MB.
 
-    A connection holds up to tens of MB, far more than any other socket. On a network
-    that is also ours, the list includes connections of others, so none is counted.
+    If the sandbox shares our network, the result is 0.
     """
     for pid in pids:  # they share one network, so the first that still exists will do
         with contextlib.suppress(OSError):
@@ -111,11 +102,7 @@ def queues_mb(pids: list[int]) -> float:
 
 
 def _find_kinds_in_use(pid: int) -> list[str]:
-    """List the kinds of sockets, like "tcp", that the network of `pid` has several of.
-
-    Their lists cost 5 ms each to read. One socket always listens: through it ipykernel
-    receives what forks of a cell print.
-    """
+    """List the kinds of sockets ("tcp") that a process's network has several of."""
     kinds = []
     for file in ("sockstat", "sockstat6"):
         with contextlib.suppress(OSError):  # there may be no IPv6

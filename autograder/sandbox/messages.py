@@ -1,8 +1,7 @@
-"""Limit the messages of a sandbox as they arrive, before anything stores them.
+"""A filter for a sandbox's messages, so that its client never stores a large one.
 
-The client's library keeps the parts of a message until the last one has come, however
-many there are. So it must never meet a message that is too large: its parts are read
-here as ZeroMQ's protocol frames them (ZMTP 3.1, RFC 37), and whole messages passed on.
+It reads the parts of messages as ZeroMQ frames them (ZMTP 3.1, RFC 37), and
+passes on whole messages.
 """
 
 from __future__ import annotations
@@ -39,11 +38,7 @@ class Messages:
         self._held = bytearray()
 
     def take(self, data: bytes) -> bytes:
-        """Read what has arrived; return what may be passed on. Raises ExcessError.
-
-        A message is kept until its last part has arrived, and is then passed on as a
-        whole.
-        """
+        """Read what has arrived; return what may be passed on. Raises ExcessError."""
         self._count(len(data))
         unread = memoryview(data)
         passed = bytearray(self._read_greeting(unread))

@@ -1,10 +1,7 @@
-"""Measure what a sandbox uses: CPU time, and the time in which it could have worked.
+"""Measurement of what a sandbox uses: CPU time, and the time on a clock.
 
-Limits are for what the student's code does, so they count the CPU time of all processes
-of the sandbox. Code that sleeps uses none; for this there is a clock. It stands still
-while a process of the sandbox, or the one that measures, is ready but no CPU is free,
-and while the sandbox has been stopped by a signal. So the clock advances as far on a
-busy machine as on a quiet one.
+The clock is for code that sleeps, which uses no CPU time. It stands still while
+the sandbox lacks a CPU, so it advances alike on busy and on quiet machines.
 """
 
 from __future__ import annotations
@@ -60,13 +57,12 @@ def usual_budget(cpu: float) -> Budget:
 
 
 class Meter:
-    """Measures a sandbox's CPU time, and the time in which it could have worked.
+    """A meter of a sandbox's CPU time, and of the time in which it could have worked.
 
-    `look` takes the measurements; call it every `LOOK_SECONDS` or sooner.
+    Call `look` every `LOOK_SECONDS` or sooner.
 
     Args:
-        supervisor: the process id of its supervisor. If there is no sandbox (None),
-            only the clock is measured.
+        supervisor: its supervisor's process id; None measures only the clock.
 
     Attributes:
         cpu: seconds of CPU time since the sandbox was started.
@@ -102,13 +98,8 @@ class Meter:
     def _look_at_sandbox(self, supervisor: int, passed: float) -> float:
         """Measure the CPU time; return how long the sandbox was kept from working.
 
-        Args:
-            passed: seconds since the last look, `_LATE` at most.
-
-        Returns:
-            Seconds, at most ``passed``, in which threads of the sandbox or of this
-            process were ready while no CPU was free. While a signal has stopped the
-            sandbox, it is all of ``passed``, up to about `_STOPS` seconds in total.
+        The result is at most ``passed``, the seconds since the last look. It is time in
+        which no CPU was free or a signal had stopped the sandbox.
         """
         pids = list(descendants(supervisor))
         used = sum(cpu_seconds(pids)) + collected_seconds(supervisor)
@@ -160,12 +151,7 @@ class Span:
         return lost > _BUSY * (clock + lost)
 
     def pause(self) -> None:
-        """Take the time since the last look off the clock: the sandbox waited for us.
-
-        Earlier time still counts. Otherwise, a sandbox that sends something now and
-        then could stop its clock, since this method is called when a message has not
-        been read yet.
-        """
+        """Take the time since the last look off the clock: the sandbox waited."""
         self._meter.look()
         seconds = self._meter.clock - self._seen
         self._seen = self._meter.clock
@@ -177,11 +163,7 @@ class Span:
         self._start = cpu, clock + seconds, lost
 
     def _elapsed(self) -> tuple[float, float, float]:
-        """Return three numbers of seconds since the span began.
-
-        They are the CPU time, the time on the meter's clock without pauses, and the
-        time in which the sandbox was kept from working.
-        """
+        """Return seconds since the span began: CPU time, clock time and lost time."""
         end = self._meter.cpu, self._meter.clock, self._meter.lost
         cpu, clock, lost = (b - a for a, b in zip(self._start, end, strict=True))
         return cpu, clock, lost

@@ -16,8 +16,7 @@ _USER = 11  # the first of utime, stime, cutime, cstime among the fields of stat
 def read_proc(path: str) -> str:
     """Read a file of /proc as text. Raises OSError.
 
-    A sandbox can name its processes and files with any bytes; they are replaced, and
-    callers split lines at line feeds alone.
+    What is not ASCII is replaced, because a sandbox chooses some names in it.
     """
     with open(path, "rb", buffering=0) as file:
         return file.read().decode("ascii", "replace")

@@ -1,9 +1,8 @@
 """A kernel provisioner, by which Jupyter starts kernels in sandboxes.
 
-Entry point ``autograder-sandbox``; chosen by a kernel spec's ``kernel_provisioner``, or
-by ``JUPYTER_DEFAULT_PROVISIONER_NAME`` in the environment. The limits come from that
-spec (`in_sandbox`), or else, for other programs that use this provisioner, from the
-environment variable ``AUTOGRADER_SANDBOX_POLICY``: `Policy.to_json()`.
+A kernel spec or ``JUPYTER_DEFAULT_PROVISIONER_NAME`` chooses its entry point,
+``autograder-sandbox``. The limits come from the spec (`in_sandbox`), or else
+from ``AUTOGRADER_SANDBOX_POLICY``: `Policy.to_json()`.
 """
 
 from __future__ import annotations
@@ -40,11 +39,10 @@ def in_sandbox(policy: Policy) -> dict[str, Any]:
 
 
 class SandboxProvisioner(LocalProvisioner):
-    """Starts one kernel in one sandbox; see `SandboxedProcess` for `level` and `usage`.
+    """A provisioner that starts one kernel in one sandbox.
 
-    `judge_socket` is the trusted end of a socket pair; the kernel finds the number of
-    its own end in ``AUTOGRADER_CHANNEL_FD``. `level` and `usage` stay readable after
-    the kernel has ended. A start that cannot be confined raises ConfinementError.
+    `judge_socket` is the trusted end of a socket pair; the kernel finds the number
+    of its own end in ``AUTOGRADER_CHANNEL_FD``.
     """
 
     sandbox_policy = Unicode("", help="The policy as JSON; else the environment's.")
@@ -67,11 +65,7 @@ class SandboxProvisioner(LocalProvisioner):
         return self._sandbox.supervisor if self._sandbox else None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        """Prepare the start of a kernel: read its policy and open the judge's channel.
-
-        The kernel's sockets get paths in a private folder instead of ports. Outside
-        Linux there are no sandboxes, but plain kernels if the policy allows it.
-        """
+        """Read the kernel's policy, and open its channel to the judge."""
         if self.sandbox_policy:
             self.policy = Policy.from_json(self.sandbox_policy)
         else:

@@ -19,9 +19,8 @@ _ANYTHING = select.POLLIN | select.POLLHUP | select.POLLERR
 class Door(NamedTuple):
     """The paths of two sockets that a relay connects.
 
-    A client connects to `outer`, and the kernel listens at `inner`. `drops` is
-    whether messages of the kernel that are too large are dropped; if not, they end
-    the sandbox.
+    A client connects to `outer`, and the kernel listens at `inner`. If `drops`,
+    overlong messages of the kernel are dropped instead of ending the sandbox.
     """
 
     outer: str
@@ -70,11 +69,7 @@ class Relay:
             self._want(listener.fileno(), select.POLLIN)
 
     def turn(self, descriptors: list[int], seconds: float) -> set[int]:
-        """Wait for messages and relay them; return which of `descriptors` can be read.
-
-        There is no thread for this: a process that changes its namespaces may have only
-        one.
-        """
+        """Wait for messages and relay them; return the descriptors that can be read."""
         for fd in descriptors:
             self._want(fd, select.POLLIN)
         ready = dict(self._ready.poll(seconds * 1000))
@@ -165,13 +160,9 @@ class Relay:
 
 
 def _move(lane: _Lane, ready: Mapping[int, int]) -> bool:
-    """Receive data if none waits to be sent, and send what waits.
+    """Move data along a lane; return False if its source was closed.
 
-    Args:
-        ready: maps descriptors to the events that were polled for them.
-
-    Returns:
-        False if the lane's source was closed.
+    `ready` maps descriptors to the events that were polled for them.
     """
     going = True
     if not lane.waiting and ready.get(lane.source.fileno(), 0) & _ANYTHING:

@@ -10,10 +10,9 @@ from autograder.sandbox.ending import EndReason
 class Request(TypedDict):
     """A request to start a kernel.
 
-    `policy` holds the fields of a `confine.Policy`; `slot` is a folder on the host that
-    belongs to the sandbox alone; `connection` is the content of a connection file;
-    `arguments` are ipykernel's; `environment` are variables of the client that the
-    kernel may see.
+    `policy` holds the fields of a `confine.Policy`; `slot` is the sandbox's own
+    folder on the host; `connection` is the content of a connection file;
+    `environment` are variables of the client that the kernel may see.
     """
 
     policy: dict[str, Any]
@@ -33,10 +32,8 @@ class Usage(TypedDict):
         reason: the same in words, for people.
         utime: user seconds of CPU time.
         stime: system seconds of CPU time.
-        maxrss_mb: the peak memory in MB, warm pages included, of its first process or
-            of the largest one that this has waited for, whichever is larger.
-        grouped: whether a control group limited its memory. If not, the supervisor
-            limited the sum over its processes.
+        maxrss_mb: about the peak memory of its largest process, in MB.
+        grouped: whether a control group limited its memory.
     """
 
     exit: int

@@ -22,9 +22,7 @@ _STEP = 1.0  # seconds
 class SandboxedProcess:
     """A running kernel, with the methods of a subprocess that Jupyter needs.
 
-    `level` is the isolation it runs in, `supervisor` the process that watches it;
-    `usage` is None until it has ended. A supervisor that does not end its sandbox on
-    request counts as lost and is killed, so that nothing waits for it without end.
+    The process `supervisor` watches it; `usage` is None until it has ended.
     """
 
     def __init__(self, connection: socket.socket, started: dict[str, Any]) -> None:
@@ -34,11 +32,7 @@ class SandboxedProcess:
         self._patience = math.inf  # deadline for its end
 
     def poll(self) -> int | None:
-        """Return the exit status, or None while it runs.
-
-        When it has ended, `usage` is set. A supervisor that has not ended its sandbox
-        within `OBEY_SECONDS` of being told to is killed here.
-        """
+        """Return the exit status, or None while it runs; set `usage` at the end."""
         if self.usage is None:
             try:
                 answer = self._connection.recv(1 << 16, socket.MSG_DONTWAIT)
@@ -66,10 +60,9 @@ class SandboxedProcess:
         self.send_signal(signal.SIGKILL)
 
     def _last_words(self, answer: bytes) -> Usage:
-        """Read the supervisor's last message: how the sandbox ended, and what it used.
+        """Read the supervisor's last message: how the sandbox ended, and its usage.
 
-        An empty message, or one about a different slot, means that the supervisor is
-        lost.
+        Without a valid message, the supervisor counts as lost.
         """
         message = json.loads(answer) if answer else {}
         if message.pop("slot", self._slot) != self._slot or not message:
@@ -84,11 +77,7 @@ class SandboxedProcess:
 
 
 def readable(file: Any, seconds: float) -> bool:
-    """Whether a file or descriptor has something to read within some seconds.
-
-    Unlike select, this works for any descriptor. It waits in steps of a second: if all
-    processes are suspended, that time counts as one step and does not end the wait.
-    """
+    """Return whether a file or descriptor has something to read within some seconds."""
     poll = select.poll()
     poll.register(file, select.POLLIN)
     steps = max(math.ceil(seconds / _STEP), 1)

@@ -1,8 +1,7 @@
-"""Test that a sandbox denies what it must, by attacks that a notebook could make.
+"""A test that a sandbox denies what it must, by attacks from inside.
 
-`failures(level)` builds a throw-away sandbox exactly as a kernel gets it and
-reports what code in it can do but should not, and what it cannot do but should.
-`probe` returns the strongest level of confinement at which nothing is reported.
+`failures(level)` reports what goes wrong in a throw-away sandbox; `probe`
+returns the strongest level of confinement at which nothing does.
 """
 
 from __future__ import annotations
@@ -37,8 +36,7 @@ def probe(view: View, wanted: str = "") -> tuple[str, dict[str, list[str]]]:
     """Return the strongest level that works, and what goes wrong at each level tried.
 
     Args:
-        view: called with a sandbox's slot and submission; returns the room that a real
-            kernel would have.
+        view: maps a sandbox's slot and submission to the room of a real kernel.
         wanted: the only level to try; "" for all of them.
     """
     reasons: dict[str, list[str]] = {}
@@ -187,11 +185,9 @@ def _attack(level: str, room: confine.Room, targets: Targets, report: int) -> No
 
 
 def attacks(targets: Targets) -> list[str]:
-    """Try all that a sandbox must deny, and what it must allow.
+    """Try all that a sandbox must deny or allow; return the names of what fails.
 
-    Returns:
-        The names of what was not denied or not allowed. Damage outside (a file's
-        mode, a datagram) cannot be seen from inside; see `Canaries.list_damage`.
+    Damage outside cannot be seen from inside; see `Canaries.list_damage`.
     """
     forbidden: dict[str, Callable[[], object]] = {
         "killed a process outside": lambda: _kill(targets["bird"]),

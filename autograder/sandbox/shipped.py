@@ -1,9 +1,7 @@
-"""Keep the warm server from importing code that students do not get.
+"""A guard that keeps the warm server from importing code that students do not get.
 
-Sandboxes are forks of the warm server, so student code can read whatever it has
-imported. While it imports the units' modules, an import of a module of the
-engine or a course that is not in the student kit (such as a solution) raises an
-error, and only the unit that needs this module cannot be graded.
+Student code can read whatever the server has imported. If a unit's module
+imports something hidden, such as a solution, only that unit cannot be graded.
 """
 
 from __future__ import annotations
@@ -45,8 +43,7 @@ def ships(file: Path) -> bool:
 def describe(error: Exception) -> str:
     """Return an import error's message, and where a file that ships has raised it.
 
-    The place is the innermost line of the traceback that is in such a file, as in
-    "(course/unit/probes/steps.py, line 3)"; it is left out if there is none.
+    The place, if known, is as in "(course/unit/probes/steps.py, line 3)".
     """
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
@@ -60,12 +57,9 @@ class _OnlyShipped(importlib.abc.MetaPathFinder):
     """A finder, asked first, that refuses engine and course modules not shipped."""
 
     def find_spec(self, name: str, *_: object) -> None:
-        """Raise ImportError for a module of the engine or a course that does not ship.
+        """Raise ImportError for a module of engine or course that does not ship.
 
-        For every other module, return None, so that Python asks its usual finders. This
-        includes the engine's ``sandbox``, of which the server itself is made, and
-        packages of which only some modules ship, because Python has to import a package
-        before the modules in it.
+        For every other module, return None, so that Python asks its usual finders.
         """
         first, *inner = name.split(".")
         package = next((path for path in kit.packages() if path.name == first), None)

@@ -1,7 +1,6 @@
 """A sandbox's folder on disk: its size, the room that is left, and its removal.
 
-Student code may nest folders more deeply than a path can be long, or than
-Python can recurse.
+Student code may nest folders more deeply than a path can be long.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ class NoRoomError(ConfinementError):
 def tree_size(folder: Path, most: int) -> tuple[int, int]:
     """Return the bytes on disk and the number of entries below `folder`.
 
-    Counting stops soon after `most` entries, so both numbers are then too small.
-    Raises OSError if a folder cannot be read: student code may have closed it, or
-    nested it too deeply, in order to hide its size.
+    Counting stops soon after `most` entries. Raises OSError for unreadable folders.
     """
     size = count = 0
     waiting = [str(folder)]
@@ -49,8 +46,7 @@ def tree_size(folder: Path, most: int) -> tuple[int, int]:
 def lacks_room(folder: Path, needed: int) -> bool:
     """Return whether a folder's disk has no room for `needed` bytes, or for 100 files.
 
-    Because the file system does not report what a disk quota leaves, 64 KB are also
-    written as a test.
+    To notice a disk quota, 64 KB are written as a test.
     """
     try:
         disk = os.statvfs(folder)
@@ -74,8 +70,7 @@ def full_disk_message(slot: Path) -> str:
 def remove_tree(folder: Path) -> None:
     """Remove a folder, whatever modes its content was given, and however deep it goes.
 
-    Each folder in it is moved to the top level before it is emptied, because a nested
-    one may have a path that is too long to be opened. What cannot be removed is left.
+    What cannot be removed is left.
     """
     with contextlib.suppress(OSError):
         top = os.open(folder, _FOLDER)
@@ -88,11 +83,7 @@ def remove_tree(folder: Path) -> None:
 
 
 def _empty(top: int) -> None:
-    """Remove everything in the folder whose descriptor is `top`.
-
-    Each folder below it is first moved directly into it, and removed once it is
-    empty.
-    """
+    """Remove everything in the folder whose descriptor is `top`, however deep."""
     raised: list[str] = []
     _clear(top, top, raised)
     for name in raised:  # grows meanwhile
@@ -108,8 +99,7 @@ def _empty(top: int) -> None:
 def _clear(folder: int, top: int, raised: list[str]) -> None:
     """Remove the files in `folder`, and move the folders in it to the folder `top`.
 
-    Both are descriptors. The moved folders get random names, which are appended to
-    `raised`. What cannot be removed or moved is left.
+    Both are descriptors. The moved folders' new names are appended to `raised`.
     """
     for entry in _entries(folder):
         with contextlib.suppress(OSError):

@@ -26,13 +26,7 @@ START_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is known about a sandbox before it is started.
-
-    Attributes:
-        room: the paths that the sandbox can see, and its own directory on the host.
-        level: the kind of confinement, one of `confine.LEVELS`.
-        group: the control group that limits its memory; None if there is none.
-    """
+    """All that is known about a sandbox before it is started."""
 
     request: Request
     policy: Policy
@@ -43,9 +37,7 @@ class Plan:
     def doors(self) -> list[Door]:
         """List, for each channel of the kernel, the sockets that a relay connects.
 
-        A door is the path where the client connects, the path where the kernel
-        listens, and whether messages that are too large are dropped: only outputs
-        (iopub) are.
+        Only outputs (iopub) are dropped if they are too large.
         """
         connection = self.request["connection"]
         inner = self.room.slot / "k"
@@ -59,8 +51,7 @@ class Plan:
 def start(plan: Plan, channel: int) -> int:
     """Fork the kernel, and wait until it is confined; return its process id.
 
-    `channel` is the judge's socket, which the kernel inherits. Raises
-    ConfinementError.
+    `channel` is the kernel's socket to the judge. Raises ConfinementError.
     """
     if plan.level == "none" and not plan.policy.allow_unconfined:
         raise ConfinementError(
@@ -90,10 +81,9 @@ def _read_all(fd: int) -> bytes:
 
 
 def _run_kernel(plan: Plan, keep: list[int]) -> None:
-    """In the child: confine this process, then run the kernel. Does not return.
+    """Confine this process, a fork, and run the kernel. Does not return.
 
-    `keep` are the only descriptors that stay open: the kernel's bound sockets, the
-    judge's socket, and the pipe on which "ok" or an error is reported.
+    `keep` are the descriptors to keep open; "ok" or an error goes to the last.
     """
     *listeners, channel, status = keep
     request, level = plan.request, plan.level
@@ -129,9 +119,7 @@ def _run_kernel(plan: Plan, keep: list[int]) -> None:
 def _become_cold(plan: Plan, keep: list[int], variables: dict[str, str]) -> None:
     """Replace this process with bubblewrap, with a fresh interpreter for the kernel.
 
-    This is a cold start, in which nothing is reused that the server has imported.
-    `keep` are the descriptors that `_run_kernel` keeps open, and `variables` is the
-    kernel's environment.
+    `keep` are the descriptors that stay open, `variables` the kernel's environment.
     """
     *listeners, _, status = keep
     for fd in keep:
@@ -158,11 +146,7 @@ def _close_all_but(keep: list[int]) -> None:
 
 
 def _freshen(seed: str) -> None:
-    """Seed a forked kernel's random generators, and reset the state it has inherited.
-
-    Garbage collection, the caches of imports, the command-line arguments and the
-    temporary folder must not depend on the server or on earlier sandboxes.
-    """
+    """Seed a forked kernel's random generators, and reset other inherited state."""
     inside.seed_generators(seed)
     gc.collect()  # so that the next one does not depend on earlier sandboxes
     sys.path_importer_cache.clear()

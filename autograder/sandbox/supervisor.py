@@ -1,9 +1,7 @@
-"""One process per sandbox: starts the kernel, watches its limits, cleans up, reports.
+"""The supervisor of one sandbox: starts the kernel, watches its limits, cleans up.
 
-It is forked from the warm server and holds the client's connection. It ends the sandbox
-when the client asks, when the client or the server is gone, and when the sandbox has
-used up its CPU time, memory, disk or messages; it leaves no process and no directory
-behind.
+It is forked from the warm server and holds the client's connection. It ends the
+sandbox on request, at a limit, or when the client or the server is gone.
 """
 
 from __future__ import annotations
@@ -42,12 +40,9 @@ def supervise(
     """Run one kernel from start to end; errors are sent to the client.
 
     Args:
-        client: the connection to the client, which sends signals. It is sent a message
-            when the kernel has started, and at the end its usage or an error. Each
-            message has the name of the sandbox's slot.
-        channel: the descriptor of the socket to the judge, which the kernel inherits.
+        client: sends signals, and is told when the kernel has started or ended.
+        channel: the descriptor of the kernel's socket to the judge.
         lifeline: a descriptor that is readable once the server is gone.
-        level: how the sandbox is isolated, one of `confine.LEVELS`.
         groups: the control group below which the sandbox gets one; None for none.
     """
     slot = Path(request["slot"])
@@ -85,9 +80,7 @@ def supervise(
 def room_for(policy: Policy, slot: Path, submission: str | Path | None) -> Room:
     """Return the paths that a sandbox sees, and its user id.
 
-    They may include paths that do not exist, which are skipped when the sandbox is
-    built. The user id is derived from the process id of the caller, the sandbox's
-    supervisor, so that under root each running sandbox has a user of its own.
+    To be called in its supervisor, because that process determines the user id.
     """
     visible = (*kit.interpreter_paths(), *policy.readable)
     hidden = (*kit.list_hidden(), *policy.hidden)

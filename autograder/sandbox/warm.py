@@ -1,7 +1,6 @@
 """The names of the modules that the warm server imports before it forks kernels.
 
-`WARM` are imported for all notebooks, `ON_DEMAND` only for those whose code
-seems to need them.
+`WARM` are for all notebooks, `ON_DEMAND` for those that seem to need them.
 """
 
 from __future__ import annotations
@@ -42,11 +41,7 @@ ON_DEMAND = {
 
 
 def select_on_demand(cells: Iterable[str]) -> list[str]:
-    """Select the modules of `ON_DEMAND` that a notebook's code seems to need.
-
-    `cells` are the source texts of its cells. A module is selected if the word that
-    stands for it in `ON_DEMAND`, such as "optim", occurs in one of them.
-    """
+    """List the slow modules that the code of a notebook's cells seems to need."""
     words = {word for cell in cells for word in re.findall(r"\w+", cell)}
     names = [m for word, modules in ON_DEMAND.items() if word in words for m in modules]
     return list(dict.fromkeys(names))

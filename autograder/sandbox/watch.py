@@ -46,11 +46,7 @@ class Watchdog:
     def watch_until_end(self, client: socket.socket, lifeline: int) -> Usage:
         """Pass on signals and check limits until the kernel ends; return its usage.
 
-        Args:
-            client: the connection to the client, which sends signals. If it closes, the
-                sandbox is killed.
-            lifeline: a descriptor that is readable once the server is gone; then the
-                sandbox is killed, too.
+        If `client` closes or `lifeline` becomes readable, the sandbox is killed.
         """
         # When a child ends, a byte in this pipe ends the wait in `turn`.
         reader, writer = os.pipe2(os.O_NONBLOCK)
@@ -78,7 +74,6 @@ class Watchdog:
         """Pass on the signal that the client has sent, or kill the sandbox.
 
         `message` is JSON with the number of a "signal", or empty if the client is gone.
-        The sandbox is killed if the client is gone, or has sent SIGKILL or SIGTERM.
         """
         number = json.loads(message)["signal"] if message else signal.SIGKILL
         if number in (signal.SIGKILL, signal.SIGTERM):
@@ -89,11 +84,7 @@ class Watchdog:
     def _check_limits(self) -> None:
         """Kill the sandbox if it exceeds a limit on CPU time, memory or disk space.
 
-        Memory is checked only if no control group limits it already. Disk space is
-        checked only if the sandbox writes to the host's disk; the sandbox is then also
-        killed if that disk has too little room left. Before the checks, `share_fairly`
-        slows down busy threads, and the system is told to kill the sandbox's processes
-        first if memory runs out.
+        Its busy threads also get a lower priority.
         """
         self.next_look = time.monotonic() + WATCH_SECONDS
         pids = list(descendants(os.getpid()))
@@ -112,9 +103,7 @@ class Watchdog:
     def _holds_too_much(self, pids: list[int]) -> bool:
         """Return whether the sandbox holds more memory than its policy allows.
 
-        Page tables and socket buffers, which the system keeps for its processes, count
-        as well. The limit is the policy's limit plus a quarter, plus what the sandbox
-        held before it ran student code, which it has from the warm server.
+        A quarter more is tolerated; what came from the warm server does not count.
         """
         used_mb = total_mb(pids, self.policy.memory_mb, self.mapped_mb)
         return used_mb > self.policy.memory_mb * 1.25 + self.warm_mb
@@ -122,10 +111,7 @@ class Watchdog:
     def _full_disk(self) -> EndReason | None:
         """Return why the sandbox may write no more to the host's disk, or None.
 
-        On the host's disk, nothing but this check limits all that a sandbox writes. The
-        reason is DISK if it has exceeded its policy, or if its files cannot be counted.
-        It is HOST_DISK if the disk has no room for what it may still write to one file,
-        which is not the sandbox's fault.
+        It has exceeded its policy (DISK), or the disk itself is full (HOST_DISK).
         """
         if self.level not in ON_HOSTS_DISK:
             return None
@@ -143,7 +129,6 @@ class Watchdog:
     def _kill(self, reason: EndReason, explanation: str = "") -> None:
         """Kill the sandbox, and store the reason if it is the first one.
 
-        The CPU time of its processes is measured first, while they can still be found.
         An `explanation` takes the place of the reason's own words.
         """
         if self.ended is None:
@@ -152,17 +137,9 @@ class Watchdog:
         os.kill(self.sandbox, signal.SIGKILL)
 
     def _usage(self, status: int, used: resource.struct_rusage) -> Usage:
-        """Return the usage of a sandbox that has ended.
+        """Return the usage of a sandbox that has ended, and why it ended.
 
-        A full disk of the host takes precedence over any other reason for the end. The
-        CPU time includes descendants for which no parent has waited only if the sandbox
-        was killed from here.
-
-        Args:
-            status: the exit status of the sandbox's first process, as `wait4` returns
-                it.
-            used: the resources that this process has used, with the children it
-                collected.
+        `status` and `used` are what `wait4` has returned for its first process.
         """
         code = os.waitstatus_to_exitcode(status)
         ended, explanation = EndReason.EXITED, str(EndReason.EXITED)
@@ -194,11 +171,7 @@ def _raise_oom_score(pids: list[int]) -> None:
 
 
 def _reap_others(sandbox: int) -> None:
-    """Collect child processes that have ended, but not the sandbox's first process.
-
-    Orphaned processes of a sandbox become children of this process. The first one,
-    whose id is `sandbox`, is left to `wait4`, which returns what it has used.
-    """
+    """Collect ended children except the sandbox's first process, left to `wait4`."""
     while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
         if ended.si_pid == sandbox:
             return

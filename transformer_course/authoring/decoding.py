@@ -1,8 +1,6 @@
 """Fast greedy decoding and beam search with a handed-in Transformer.
 
-For clarity, the notebooks decode the whole prefix again for each token. Grading uses
-the same search, but with a KV cache, so each step computes only one new position, and
-without the rows that have ended. A test compares it with the plain loop.
+Unlike the notebooks' loop, it uses a KV cache and drops rows that have ended.
 """
 
 from __future__ import annotations
@@ -32,10 +30,8 @@ def recover_with_cache(
     """Return the text that a Transformer recovers from each damaged source text.
 
     Args:
-        smallest_margins: None, or a number for each source. Greedy decoding lowers
-            it in place to the smallest difference between the best and the
-            second-best logit over the tokens of the text; beam search leaves it
-            unchanged. A caller can thus find the texts that rounding might change.
+        smallest_margins: a number for each source. Greedy decoding lowers it in
+            place to the smallest gap between the two best logits of any token.
         beam, alpha: see `beam_search`; a beam of 1 is greedy.
     """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]
@@ -67,11 +63,10 @@ def greedy(
     """Append the most probable token to each row until all rows have ended.
 
     Args:
-        transformer: unit 4's ``Transformer``, in eval mode; its ``pad_id`` is 0.
+        transformer: unit 4's ``Transformer``, in eval mode.
         source: ids (B, Ls), int64.
-        max_len: the largest number of tokens to produce.
-        smallest_margins: (B,) or None; lowered in place to the smallest difference
-            between the best and the second-best logit over all tokens of a row.
+        smallest_margins: (B,); lowered in place to the smallest difference between
+            the two best logits over all tokens of a row.
 
     Returns:
         Ids (B, L) with L <= max_len, int64, without BOS, and only PAD after EOS.
@@ -103,14 +98,12 @@ def beam_search(
     """Find the finished hypothesis with the largest log-probability / length**alpha.
 
     Args:
-        transformer, max_len: as for `greedy`.
         source: ids (B, Ls), int64.
         beam: the number of hypotheses to keep for each source.
         alpha: 0 compares log-probabilities; larger values prefer longer texts.
 
     Returns:
-        Ids (B, L) as in `greedy`; for a source without a finished hypothesis, the best
-        unfinished one.
+        Ids (B, L) as in `greedy`, of an unfinished hypothesis if none is finished.
     """
     rows = source.size(0)
     answers = torch.full((rows, max_len), PAD)
@@ -161,9 +154,7 @@ def beam_search(
 class _Steps:
     """A decoder with a KV cache, which computes one position at a time.
 
-    For each layer it stores the keys and values of the positions so far, and those of
-    the memory, which never change; all are (b, h, L, d_k). Here b counts the rows that
-    are still being decoded; `keep` drops the others.
+    Keys and values are (b, h, L, d_k), for the b rows that have not ended.
     """
 
     def __init__(self, transformer: Any, source: Tensor):
@@ -222,10 +213,9 @@ class _Steps:
 
 
 def _run_layer(layer: Any, x: Tensor, branches: tuple[Branch, ...]) -> Tensor:
-    """Compute the output of a decoder layer whose three sublayers are replaced.
+    """Compute a decoder layer's output, with ``branches`` in place of its sublayers.
 
-    ``branches`` are the functions that replace them, in their order. The layer's
-    own norms, residual connections and forward hooks are applied.
+    The layer's own norms, residual connections and forward hooks are applied.
     """
     before = x
     norms = (layer.norm1, layer.norm2, layer.norm3)

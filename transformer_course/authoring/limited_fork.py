@@ -21,18 +21,15 @@ def run_in_limited_fork(
 ) -> object:
     """Call a function in a fork of this process, and return its result, sent as JSON.
 
-    This is for work on untrusted files, which could crash this process or exhaust its
-    memory.
+    This is for work on untrusted files, which could crash this process.
 
     Args:
         seconds: the limit on CPU time.
-        megabytes: the limit on address space, in addition to what this process uses.
+        megabytes: the limit on address space, beyond what this process uses.
 
     Raises:
-        WrongAnswerError: the function raised it, exceeded the CPU time, or crashed with
-            SIGABRT, SIGSEGV or SIGBUS.
-        RuntimeError: the process ended without a result for any other reason, such as
-            a different error in the function.
+        WrongAnswerError: the function raised it, exceeded the CPU time, or crashed.
+        RuntimeError: the process ended without a result for any other reason.
     """
     parent = os.getpid()
     reading, writing = os.pipe()
@@ -79,12 +76,7 @@ def _report_outcome(work: Callable[[], object]) -> dict[str, object]:
 def _limit_process(seconds: int, megabytes: int, parent: int) -> None:
     """Limit this process's CPU time and address space, and end it with its parent.
 
-    Address space is not limited on systems without /proc, and only Linux ends a process
-    with its parent.
-
-    Args:
-        parent: the id of the process that forked this one; if it has already ended,
-            this one ends at once.
+    Outside Linux, only the CPU time is limited. ``parent`` is a process id.
     """
     child.end_with_parent()
     if os.getppid() != parent:  # the parent ended before the line above

@@ -12,8 +12,7 @@ Pair = tuple[str, str]
 class Segmenter:
     """A faster version of unit 6's ``segment``, which splits a word into symbols.
 
-    ``segment`` tries all merges for each word. This class looks up in an index
-    which merge applies next, with the same results.
+    It looks up which merge applies next, instead of trying all merges.
     """
 
     def __init__(self) -> None:
@@ -40,11 +39,9 @@ class Segmenter:
 def _find_next(
     symbols: list[str], indices: dict[Pair, list[int]], previous: int
 ) -> int | None:
-    """The index of the first merge after ``previous`` that applies; None for none.
+    """Return the index of the first merge after ``previous`` that applies, if any.
 
-    Args:
-        indices: maps each pair to its places in the list of merges, in ascending order.
-        previous: the place of the merge that was applied last; -1 for none.
+    ``indices`` maps each pair to its places in the list of merges, in order.
     """
     later = (
         merges[at]

@@ -1,9 +1,7 @@
 """The class's leaderboards of models that recover texts, by corpus and level.
 
-The level says how much was removed from the texts; a student's own corpus has a
-single board. Grading measures every model on newly drawn sentences, and stores
-the scores in the graded notebook. Only students who set LEADERBOARD_NAME
-appear, under the name they chose.
+The level says how much was removed from the texts. The scores are those that
+grading has stored; only students who set LEADERBOARD_NAME appear.
 """
 
 from __future__ import annotations
@@ -34,13 +32,11 @@ class Entry:
 
     Args:
         bleu, low, high: the model's BLEU and the ends of its 95% interval.
-        recall: for each of the `ABILITIES` that the sentences tested, the share of the
-            words requiring it that the model recovered, from 0 to 1.
-        level: how much was removed from the sources, from 1 (punctuation, upper case)
-            to 3 (also function words and inflections).
+        recall: for each ability that was tested, the share of the words requiring
+            it that the model recovered, from 0 to 1.
+        level: how much was removed from the sources, from 1 to 3.
         corpus, corpus_name: the number of the corpus, and its author's name for it.
-        rule, inserter: BLEU of the baselines on this corpus and level; ``rule`` is the
-            better one of `baselines.copy` and `baselines.rule`.
+        rule, inserter: BLEU of the baselines on this corpus and level.
     """
 
     name: str
@@ -99,8 +95,7 @@ def _write_title(first: Entry) -> str:
 def _make_entry(notebook: dict[str, Any]) -> Entry | None:
     """Make the leaderboard entry of a graded notebook, given as nbformat's dict.
 
-    The name is the student's; the scores are those that grading stored. The result is
-    None if the student has not chosen a name, or no check has measured a BLEU score.
+    Return None if it has no chosen name or no BLEU score.
     """
     name = read_variable(notebook, _NAME)
     records = GradingMetadata.of(notebook).checks.values()
@@ -121,8 +116,7 @@ def _make_entry(notebook: dict[str, Any]) -> Entry | None:
 def read_variable(notebook: dict[str, Any], variable: str) -> str:
     """Read the text that a notebook assigns to a variable; "" for none.
 
-    The cell is parsed, never run, and only a string literal counts. Unprintable
-    characters, such as lone surrogates and bidi controls, are removed.
+    Only a string literal counts, since no cell is run. The text is made printable.
     """
     for cell in reversed(notebook["cells"]):
         source = "".join(cell["source"])

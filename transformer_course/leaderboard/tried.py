@@ -1,9 +1,7 @@
 """A summary of what a class has tried in its projects, and of what helped.
 
-It is computed from the logs of training runs that students hand in. Logs are
-untrusted, and their numbers are only what the students measured. Each student
-counts once for each change, with the median of their runs, and only with their
-first `_MOST` changes.
+It is computed from the untrusted logs of training runs that students hand in.
+Each student counts once for each change, with the median of their runs.
 """
 
 from __future__ import annotations
@@ -38,10 +36,8 @@ class TriedChange:
 
     Args:
         name: the change, such as "num_heads: 4 → 8".
-        task: the corpus and the level of the texts, as in "embedded, level 2", or
-            "own corpora".
-        differences: for each student who tried the change, the BLEU that it gained,
-            and the ends of the 95% interval.
+        task: the corpus and the level, as in "embedded, level 2", or "own corpora".
+        differences: by student, the BLEU gained and the ends of its 95% interval.
     """
 
     name: str
@@ -119,9 +115,7 @@ def read(unit: str, root: Path) -> Tried:
 def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
     """Sum up the logs of a class.
 
-    ``changes`` covers only runs that are not too short, and that make one change to the
-    run that they are compared with (see `_list_changes`). Of each student, it covers
-    the first `_MOST` changes, each with the median of its differences.
+    ``changes`` covers only runs that are long enough and make a single change.
     """
     runs = [run for log in logs.values() for run in log.runs]
     medians: dict[tuple[str, str], list[Difference]] = defaultdict(list)
@@ -203,11 +197,7 @@ def as_html(unit: str, tried: Tried) -> str:
 
 
 def axis_end(changes: Sequence[TriedChange]) -> float:
-    """Return the end of the plot's axis: the largest absolute difference in BLEU.
-
-    It covers the medians of the differences and of their intervals' ends, and is at
-    least 1 and at most 100.
-    """
+    """Return the end of the plot's axis: the largest median, from 1 to 100 BLEU."""
     distances = [abs(end) for change in changes for end in change.median]
     return max(1.0, min(100.0, max(distances, default=1.0)))
 

@@ -1,7 +1,6 @@
-"""Measure and show which words of damaged sentences a model has recovered.
+"""Measurement of which words of damaged sentences a model has recovered.
 
-`recall` computes the share of recovered words for each ability, such as
-restoring punctuation; `coloured` marks the words of outputs in HTML.
+`recall` computes their share for each ability; `coloured` marks them in HTML.
 """
 
 from __future__ import annotations
@@ -45,9 +44,7 @@ def recall(
 ) -> dict[str, float]:
     """Map each ability to the share of the words requiring it that were recovered.
 
-    The share is from 0 to 1, or NaN if no word of the targets requires the ability;
-    `_define_abilities` says which words do. A word counts as recovered if `difflib`
-    matches it with a word of the output in the same order.
+    The share is from 0 to 1, or NaN if no word of the targets requires the ability.
     """
     lost: Counter[str] = Counter()
     recovered: Counter[str] = Counter()
@@ -95,10 +92,9 @@ def remark(targets: Sequence[str], outputs: Sequence[str]) -> str:
 
 
 def coloured(rows: Iterable[tuple[str, str, str]]) -> str:
-    """Numbered HTML of (source, target, output) rows, with the outputs' words marked.
+    """Return (source, target, output) rows as HTML, with the outputs' words marked.
 
-    Blue with a solid line: recovered. Orange with a dotted line: not in the target.
-    [In brackets]: missing. Words that the source already has are plain.
+    Blue: recovered. Orange: not in the target. [In brackets]: missing.
     """
     body = "".join(_write_row(number, *row) for number, row in enumerate(rows, 1))
     legend = (

@@ -1,7 +1,6 @@
-"""Stored attention maps of a published model for ten sentences, without a download.
+"""Stored attention maps of a published model for ten sentences.
 
-``python assets/attention_maps.py`` computes them. The file also stores the model's name
-and licence, and the tokens of each sentence.
+``python assets/attention_maps.py`` computes them.
 """
 
 from __future__ import annotations
@@ -44,10 +43,9 @@ def sentences() -> list[str]:
 
 
 def maps_of(sentence: str) -> SentenceMaps:
-    """The maps of one of the stored sentences.
+    """Return the maps of one of the stored sentences.
 
-    Raises:
-        ValueError: this sentence is not stored; the message lists those that are.
+    Raises ValueError for any other sentence; the message lists those stored.
     """
     tokens = about()["tokens"]
     if sentence not in tokens:

@@ -25,10 +25,7 @@ def rule(source: str) -> str:
 class Insertion:
     """A baseline that inserts between words what was most often there in training.
 
-    A pair of words that training did not contain gets the text that was most often
-    before the second word. Each word is written in its most frequent form. Because
-    the baseline sees no more than two neighbouring words, better context can beat
-    it.
+    It sees only two neighbouring words at a time, so better context can beat it.
     """
 
     def __init__(self, pairs: Iterable[Pair]):

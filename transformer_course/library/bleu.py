@@ -1,7 +1,6 @@
-"""BLEU by sacrebleu, and the n-gram counts of each sentence from which it is computed.
+"""BLEU by sacrebleu, from the n-gram counts of each sentence.
 
-The counts of a corpus are the sum of its sentences' counts, so a bootstrap over
-sentences only adds up rows of counts and scores each text once.
+Since the counts of a corpus are a sum, a bootstrap scores each text only once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Ask a published chat model that runs on your own functions: ``chat.ask(...)``.
+"""A published chat model that runs on your own functions: ``chat.ask(...)``.
 
-`chat_model` holds the model. Where its weights are not installed, recorded answers are
-shown (`chat_answers.json`; ``python assets/chat_answers.py`` records them).
+Where its weights are not installed, recorded answers are shown.
 """
 
 from __future__ import annotations
@@ -50,10 +49,8 @@ def ask(question: str, runs: Runs) -> None:
 
     Args:
         question: one turn of a user.
-        runs: for each label, functions by slot: the part of the model that they
-            replace, such as "mask" (`chat_model.Slots` lists all). Slots that a run
-            does not name keep the course's functions. If a function fails, its run's
-            row shows the error instead of an answer.
+        runs: maps a label to functions by the part of the model that they replace,
+            such as "mask" (`chat_model.Slots` lists all).
     """
     require_solved(*(function for run in runs.values() for function in run.values()))
     width = max(map(len, runs))
@@ -91,12 +88,8 @@ def answer(
 def filled(*labels: str) -> dict[str, Function]:
     """Collect a student's functions that can replace parts of the chat model.
 
-    Args:
-        labels: labels of units, like "01_positional_encoding". If a notebook is
-            missing or a function is unsolved, the course's function is used.
-
-    Returns:
-        The functions by their names in `chat_model.Slots`.
+    ``labels`` are those of units, like "01_positional_encoding". The result has
+    only functions that are solved, by their names in `chat_model.Slots`.
     """
     slots: dict[str, Function] = {}
     for label in labels:
@@ -120,12 +113,10 @@ def keep(x: Tensor) -> Tensor:
 def encode(
     model: PublishedModel, text: str, segment: Function | None = None
 ) -> list[int]:
-    """The ids of a text, whose words ``segment(word, merges)`` cuts into pieces.
+    """Return the ids of a text whose words ``segment(word, merges)`` cuts up.
 
-    Without ``segment``, the model's own tokenizer encodes the text.
-
-    Raises:
-        SlotError: a piece is not in the vocabulary.
+    Without ``segment``, the model's own tokenizer encodes the text. Raises
+    SlotError if a piece is not in the vocabulary.
     """
     if segment is None:
         return model.encode(text)

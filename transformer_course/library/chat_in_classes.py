@@ -26,12 +26,10 @@ def fill(
     weights: Mapping[str, Tensor],
     change: Callable[[Tensor], Tensor] = lambda weight: weight,
 ) -> nn.Module:
-    """Copy the published parameters into a network; returns it in evaluation mode.
+    """Copy the published parameters into a network; return it in evaluation mode.
 
-    Args:
-        modern: unit 7, whose `published_tensor` finds each parameter in the file.
-        change: applied to each weight matrix of the blocks before it is copied, such as
-            to round it to a few bits.
+    ``modern`` is unit 7's module. ``change`` is applied to each weight matrix of
+    the blocks, such as to round it to a few bits.
     """
     for name, parameter in network.named_parameters():
         weight = modern.published_tensor(name, weights, NUM_HEADS, NUM_KV_HEADS)

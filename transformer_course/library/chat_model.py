@@ -1,7 +1,6 @@
 """SmolLM2-135M-Instruct in forty lines of functions, from ids to logits and back.
 
-These functions are all that a chat model consists of. `Slots` holds them, and a student
-can replace each of them by their own.
+A student can replace each function in `Slots` by their own.
 """
 
 from __future__ import annotations
@@ -87,8 +86,7 @@ def add_and_norm(
 def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]:
     """Write up to ``max_len`` tokens, each the most probable one, until EOS.
 
-    Returns:
-        the new ids, without BOS, and with EOS if it was reached.
+    The new ids are without BOS, and with EOS if it was reached.
     """
     tokens = torch.tensor([[BOS]])
     while tokens.size(1) <= max_len and int(tokens[0, -1]) != EOS:
@@ -101,8 +99,7 @@ def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]
 class Slots:
     """The functions that the model consists of, each of which can be replaced.
 
-    ``segment(word, merges)`` splits a word into pieces; if it is None, the model's
-    tokenizer does.
+    If ``segment(word, merges)`` is None, the model's tokenizer splits words.
     """
 
     embed: Callable[..., Tensor] = embed
@@ -143,10 +140,7 @@ class ChatModel(nn.Module):
     def forward(self, source: Tensor, tokens: Tensor) -> Tensor:
         """Map source ids `(1, Ls)` and tokens `(1, T)` to logits `(1, T, V)`.
 
-        The tokens begin with BOS.
-
-        Raises:
-            SlotError: there are more than MAX_LEN tokens, or a logit is NaN.
+        The tokens begin with BOS. Raises SlotError for too many tokens or a NaN.
         """
         if tokens.size(1) > MAX_LEN:
             raise SlotError(f"greedy_sequence does not stop after {MAX_LEN} tokens")

@@ -35,8 +35,7 @@ def save(
 ) -> Path:
     """Write a checkpoint. ``notes`` (curve, seed, BLEU, ...) are stored as JSON.
 
-    Raises:
-        CheckpointError: the weights take more than LIMIT bytes.
+    Raises CheckpointError if the weights take more than 16 MB.
     """
     tensors = {
         name: value.detach().half().cpu().contiguous()
@@ -54,10 +53,9 @@ def save(
 def load(
     path: str | Path, parts: ModuleType, segment: Callable[..., list[str]]
 ) -> tuple[Restorer, Tokenizer]:
-    """The model (in eval mode) and the tokenizer of a checkpoint.
+    """Return the model (in eval mode) and the tokenizer of a checkpoint.
 
     Args:
-        path: a file that `save` wrote.
         parts: the module with unit 4's `Transformer`.
         segment: cuts a piece into symbols; see SubwordTokenizer.
 
@@ -103,10 +101,7 @@ def _refuse_others(
 def describe(path: str | Path) -> dict[str, Any]:
     """Return the description in a checkpoint: "sizes", "tokenizer" and "notes".
 
-    Raises:
-        CheckpointError: there is no such description, it is too long, or the file has
-            more than `LARGEST` bytes.
-        SafetensorError: it is not a safetensors file.
+    Raises CheckpointError or SafetensorError if the file is not a valid checkpoint.
     """
     path = Path(path)
     if path.stat().st_size > LARGEST:
@@ -133,10 +128,9 @@ def notes(path: str | Path) -> dict[str, Any]:
 
 
 def handed_in(folder: str | Path = ".") -> Path:
-    """Return the path of the checkpoint to hand in, `HANDED_IN` in ``folder``.
+    """Return the path of the checkpoint to hand in, which is in ``folder``.
 
-    If that file does not exist, but text_recovery/recovery.safetensors (the
-    instructor's checkpoint) exists in the package, return the path of the latter.
+    If it is missing, the instructor's checkpoint may take its place.
     """
     path = Path(folder) / HANDED_IN
     spare = _PACKAGE / "text_recovery" / SHIPPED
@@ -144,10 +138,9 @@ def handed_in(folder: str | Path = ".") -> Path:
 
 
 def shipped() -> Path:
-    """The path of the trained checkpoint that comes with the course.
+    """Return the path of the trained checkpoint that comes with the course.
 
-    Raises:
-        CheckpointError: it is in none of the "assets" folders.
+    Raises CheckpointError if it is in none of the "assets" folders.
     """
     nearby = [Path(parent) / "assets" for parent in (".", "..", "../..")]
     for folder in (*nearby, _PACKAGE / "assets", _PACKAGE.parent / "assets"):

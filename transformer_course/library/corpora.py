@@ -1,7 +1,6 @@
 """Corpora from any source, as pairs of a damaged and an original sentence.
 
-A damaged sentence lacks, for example, punctuation and function words. It is the source
-from which a model has to recover the original.
+A damaged sentence lacks words or punctuation, which a model has to recover.
 """
 
 from __future__ import annotations
@@ -40,8 +39,7 @@ class Corpus:
 def generate(seed: int | str, count: int, split: str = "train") -> list[str]:
     """Generate distinct sentences of one split of the embedded corpus.
 
-    Different splits never share a triple (subject, verb, object), whatever their seeds.
-    Therefore a test set drawn with a different seed still has no overlap with training.
+    Splits share no triple (subject, verb, object), even with different seeds.
     """
     writer = Writer(seed, split)
     sentences: dict[str, None] = {}
@@ -73,10 +71,9 @@ def load(
     """Load a corpus of pairs.
 
     Args:
-        where: "embedded"; a text file (one sentence per line, or running text) or a
-            folder of them; a folder with train.json, dev.json and test.json, each a
-            list of {"src": ..., "tgt": ...}; or "hf:NAME", a data set on the Hugging
-            Face Hub (needs the package `datasets` and the network).
+        where: "embedded"; a text file or a folder of them; a folder with
+            train.json, dev.json and test.json, which are lists of
+            {"src": ..., "tgt": ...}; or "hf:NAME", a data set on the Hub.
         damage: turns a sentence into its source; not used for JSON pairs.
         field: the column with the text in a Hugging Face data set.
 
@@ -109,12 +106,9 @@ def _pair_sentences(
 def _split_by_hash(
     name: str, sentences: Iterable[str], damage: Callable[[str], str]
 ) -> Corpus:
-    """Split sentences by a hash of the source, so that equal sources share a split.
+    """Split sentences by a hash of the source: one in 20 to test, one in 20 to dev.
 
-    One in 20 goes to test, one in 20 to dev, and the others to train.
-
-    Raises:
-        CorpusError: a split is empty.
+    Raises CorpusError if a split is empty.
     """
     parts: dict[str, list[Pair]] = {split: [] for split in SPLITS}
     for source, target in _pair_sentences(dict.fromkeys(sentences), damage):
@@ -161,8 +155,7 @@ def _read_sentences(path: Path) -> Iterator[str]:
 def split_sentences(text: str) -> Iterator[str]:
     """Split a text into sentences of 2 to 40 words.
 
-    The text may be running text or have one sentence per line. A full stop after an
-    abbreviation ("Mr. Smith") also ends a sentence, which is accurate enough here.
+    The text may be running text or have one sentence per line.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     finished = sum(line[-1] in ".!?\"'" for line in lines)

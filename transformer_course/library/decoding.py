@@ -24,10 +24,7 @@ def recover(
 ) -> list[str]:
     """Return the text that a model recovers from each damaged source text.
 
-    Args:
-        decode: maps the model and source ids (B, Ls) to ids of the targets (B, L).
-        batch_size: decoding a batch lasts until its longest text is finished, so on
-            a CPU small batches of sources of similar length are faster.
+    ``decode`` maps the model and source ids (B, Ls) to ids of the targets (B, L).
     """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))  # little padding
@@ -53,8 +50,7 @@ def make_batch(
     """Make padded int64 tensors of the ids in a batch.
 
     Returns:
-        sources `(B, n + 1)` with EOS, and targets `(B, m + 2)` with BOS and EOS, where
-        n and m are the lengths of the longest ones.
+        sources `(B, n + 1)` with EOS, and targets `(B, m + 2)` with BOS and EOS.
     """
     return (
         padded([[*ids, EOS] for ids in sources]),
@@ -65,11 +61,7 @@ def make_batch(
 def bucketed(
     examples: Sequence[T], batch_size: int, seed: int, length: Callable[[T], int]
 ) -> Iterator[list[T]]:
-    """Yield all examples once, in random batches of similar length to save padding.
-
-    The examples for 50 batches at a time are sorted by length and cut into batches,
-    which are then shuffled.
-    """
+    """Yield all examples once, in random batches of similar length to save padding."""
     shuffler, order = random.Random(seed), list(examples)
     shuffler.shuffle(order)
     for start in range(0, len(order), 50 * batch_size):

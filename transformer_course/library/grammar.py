@@ -1,8 +1,7 @@
 """The grammar of the embedded corpus: who acts, on what, and in which tense.
 
-The content of a clause is drawn first, as a triple (subject, verb, object) of words
-that go together; its wording is drawn afterwards. A hash of the triple decides whether
-it belongs to train, dev or test, so no triple is in two splits, whatever the seed.
+A clause begins as a triple (subject, verb, object) of words that go together. A
+hash of the triple decides its split, so train, dev and test share none.
 """
 
 from __future__ import annotations
@@ -45,9 +44,7 @@ def split_of(*triple: str) -> str:
 class Person:
     """The subject of a clause, a person or thing: ``text`` names it, as in "my aunt".
 
-    ``lemma`` is the subject's noun in the singular, or its names, as in "aunt"; it is
-    "" if there are none, as for "I". ``pronoun`` is "" if it is unknown, as for "the
-    baker".
+    ``lemma`` is its noun or names, as in "aunt"; ``pronoun`` is "" if unknown.
     """
 
     text: str
@@ -121,15 +118,10 @@ class Writer:
     def draw_in_split(
         self, draw: Callable[[], T], triple: Callable[[T], tuple[str, str, str]]
     ) -> T:
-        """Draw candidates until one has a triple that belongs to the writer's split.
+        """Draw candidates until one belongs to the writer's split.
 
-        Each triple belongs to one split only, so different splits do not share any.
-
-        Args:
-            triple: maps a candidate to its triple, such as (subject, verb, object).
-
-        Raises:
-            UnsaidError: none of 300 candidates belongs to this split.
+        ``triple`` maps a candidate to what decides its split, such as (subject, verb,
+        object). Raises UnsaidError if none of 300 candidates belongs to it.
         """
         for _ in range(300):
             candidate = draw()
@@ -192,9 +184,6 @@ class Writer:
     ) -> Deed:
         """Return a random deed with an object.
 
-        If a subject is given, verbs that only professionals do ("pro") are left out.
-        Otherwise, the subject of such a verb is one of the topic's professionals.
-
         Args:
             topic, subject: random if None.
             plain: whether to use only verbs without a particle.
@@ -240,10 +229,7 @@ class Writer:
     def object(self, deed: Deed, definite: bool = False) -> str:
         """Return the object of a deed as a noun phrase, with a determiner if needed.
 
-        Things that people own usually get a possessive. Otherwise, if ``definite``, the
-        article is "the" (none for abstract nouns). If not, a singular noun gets "a"; a
-        mass noun gets "some", or nothing if it is abstract or has an adjective; and a
-        plural noun has a number or an adjective.
+        Things that people own usually get a possessive, others "the" if ``definite``.
         """
         noun, many = deed.object, deed.subject.pronoun == "they"
         kind = f"{self.pick(noun.adjectives)} " if self.chance(0.45) else ""
@@ -288,8 +274,7 @@ def _select_verbs(
 ) -> list[Verb]:
     """Select a topic's verbs for a deed, with the options of `Writer.deed`.
 
-    A subject that is already chosen (``has_subject``) may not have the right trade, so
-    verbs for professionals are left out.
+    If a subject is already chosen, verbs for professionals are left out.
     """
     (about,) = (candidate for candidate in topics() if candidate.name == topic)
     return [

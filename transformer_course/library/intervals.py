@@ -1,8 +1,7 @@
 """Confidence intervals of BLEU: the bootstrap for one system, and paired for two.
 
-Philipp Koehn, "Statistical Significance Tests for Machine Translation Evaluation",
-EMNLP 2004. The counts of sentences are resampled, so that no text is scored twice.
-The intervals cover the variance of the choice of sentences, not that of the seed.
+Philipp Koehn, "Statistical Significance Tests for Machine Translation
+Evaluation", EMNLP 2004. The intervals leave out the variance from the seed.
 """
 
 from __future__ import annotations
@@ -37,14 +36,11 @@ def bleu(counts: Tensor, seed: int = 0) -> Interval:
 
 
 def difference(counts: Tensor, against: Tensor, seed: int = 0) -> Interval:
-    """The difference in BLEU of two systems on the same sentences, with its interval.
-
-    Both are resampled together, since a sentence that is hard for one system is usually
-    hard for the other.
+    """Return the difference in BLEU of two systems, with its interval.
 
     Args:
         counts: `bleu.counts` of the first system's texts, ``(n, 10)``.
-        against: `bleu.counts` of the second system, whose BLEU is subtracted.
+        against: the same for the second system, whose BLEU is subtracted.
 
     Raises:
         ValueError: the two have different numbers of sentences.

@@ -1,8 +1,7 @@
 """Small models of published architectures, with which notebooks compare their own.
 
-``python assets/likeness.py`` draws random weights, lets the package
-transformers compute the logits, and stores both, so that a comparison does not
-need the package.
+``python assets/likeness.py`` stores random weights, and the logits that the
+package transformers computes with them.
 """
 
 from __future__ import annotations
@@ -45,10 +44,7 @@ class Likeness:
     """The weights of a model, and its output for one batch of ids.
 
     Args:
-        weights: tensors by their names in a published Llama. A router and its experts
-            have names like those in a published Qwen3 (``mlp.gate``,
-            ``mlp.experts.0.up_proj``), and Gemma 3's norms after its branches have
-            the course's names (``after_attention``).
+        weights: tensors by name, mostly as in a published Llama.
         ids: the input, `(B, L)`.
         logits: the output, `(B, L, V)`.
     """
@@ -63,10 +59,9 @@ class Likeness:
 
 
 def stored(kind: str) -> Likeness:
-    """Load a model of a kind, with logits that the transformers library computed.
+    """Load a small model, with logits that the transformers library computed.
 
-    Args:
-        kind: ``"llama"``, ``"qwen3"``, ``"mistral"``, ``"mixtral"`` or ``"gemma3"``.
+    ``kind`` is "llama", "qwen3", "mistral", "mixtral" or "gemma3".
     """
     with safe_open(SHIPPED, framework="pt") as file:
         tensors = {
@@ -113,8 +108,7 @@ def transformers_logits(kind: str) -> Tensor | None:
 def _rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Convert weights to a state dict of the library ``transformers``.
 
-    In that state dict, the embedding also appears as the output layer, and all experts
-    of a layer are stacked in one tensor.
+    There, all experts of a layer are stacked in one tensor.
     """
     state = {"lm_head.weight": weights["model.embed_tokens.weight"]}
     experts: dict[str, dict[str, list[Tensor]]] = {}
@@ -151,11 +145,9 @@ def _rename_for_gemma(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    """Map each of three mistakes in attention to weights that have its effect.
+    """Map three mistakes in attention, in words, to weights that have their effect.
 
-    A correct model with these weights, which are permuted or scaled, computes the same
-    as a model with the mistake and the original weights. The keys describe the
-    mistakes, as in "scores not divided by the root of d_k".
+    With the weights, a correct model computes what a model with the mistake would.
     """
     heads, groups = SIZES["num_heads"], SIZES["num_kv_heads"]
     dealt_out = torch.arange(heads).view(-1, groups).T.flatten()  # 0, 2, 1, 3
@@ -216,9 +208,6 @@ def logits_of(model: nn.Module, weights: Mapping[str, Tensor], ids: Tensor) -> T
 
 def compare(kind: str, model: nn.Module, mistakes: Mapping[str, nn.Module]) -> None:
     """Print how far the logits of several models are from the stored logits.
-
-    These are the course's model, the one in ``transformers`` if that is installed, the
-    course's model with the weights of each mistake in `mistaken`, and ``mistakes``.
 
     Args:
         model: the course's model, whose parameters are overwritten.

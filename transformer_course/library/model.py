@@ -14,9 +14,7 @@ from torch import Tensor, nn
 class Sizes:
     """The hyperparameters of a model.
 
-    Args:
-        positions: "sinusoidal" (unit 1's table) or "learned".
-        residual: False subtracts each layer's input from its output, for an ablation.
+    ``positions`` is "sinusoidal" or "learned"; ``residual=False`` is an ablation.
     """
 
     vocab_size: int
@@ -48,8 +46,7 @@ class LearnedPositions(nn.Module):
 class Restorer(nn.Module):
     """Unit 4's pre-norm Transformer; source, target and output share one embedding.
 
-    It maps ids to logits, and makes its masks from the padding (id 0). ``parts`` is
-    the module that defines `Transformer`.
+    It maps ids to logits, and masks padding. ``parts`` is the module of unit 4.
     """
 
     def __init__(self, sizes: Sizes, parts: ModuleType):
@@ -88,11 +85,9 @@ class Restorer(nn.Module):
 
 
 def _remove_residuals(transformer: Any) -> None:
-    """Remove the residual stream from layer to layer: outputs no longer contain inputs.
+    """Remove the residual stream from layer to layer, by subtracting the input.
 
-    Hooks subtract each layer's input from its output, which leaves the sum of its
-    branches. Within a layer, a branch still reads the sum of the input and the branches
-    before it.
+    Within a layer, the residual connections stay.
     """
     for stack in (transformer.encoder, transformer.decoder):
         for layer in stack.layers:
@@ -113,11 +108,9 @@ def device() -> torch.device:
 
 @torch.no_grad()
 def cross_attention(model: Restorer, source: Tensor, target: Tensor) -> Tensor:
-    """The cross-attention weights (layers, h, Lt, Ls) for one sentence.
+    """Return the cross-attention weights (layers, h, Lt, Ls) for one sentence.
 
-    Args:
-        source: ids (1, Ls).
-        target: ids (1, Lt), beginning with BOS.
+    ``source`` are ids (1, Ls); ``target`` are ids (1, Lt), beginning with BOS.
     """
     weights: list[Tensor] = []
     hooks = [

@@ -17,8 +17,7 @@ def read_integers(inputs: Inputs, *names: str) -> tuple[int, ...]:
 def run_test(test: Callable[..., Any], *arguments: object) -> str:
     """Run a student's test: "rejected" if an assertion fails, else "accepted".
 
-    Raises:
-        WrongAnswerError: the test has returned something.
+    Raises WrongAnswerError if the test has returned something.
     """
     try:
         result = test(*arguments)

@@ -12,12 +12,9 @@ LEVELS = (1, 2, 3)
 def damage(sentence: str, level: int) -> str:
     """Return the words of a sentence that remain at this level, separated by spaces.
 
-    Level 1 removes punctuation and upper case, level 2 also removes function words, and
-    level 3 also replaces the remaining words by their lemmas.
-
-    Raises:
-        ValueError: there is no such level.
-        ImportError: the package `simplemma` is missing; only level 3 needs it.
+    Level 1 removes punctuation and upper case, and level 2 also function words.
+    Level 3 also replaces words by their lemmas, and needs the package `simplemma`.
+    Raises ValueError for any other level.
     """
     if level not in LEVELS:
         raise ValueError(f"the level is 1, 2 or 3, not {level!r}")

@@ -12,13 +12,9 @@ WARM_UP = 0.05  # fraction of the steps
 
 
 def start_small(model: nn.Module, seed: int, std: float) -> nn.Module:
-    """Initialise a model's matrices with random numbers of standard deviation ``std``.
+    """Fill a model's matrices with random numbers, and return the model.
 
-    Vectors, such as the weights of norms, are not changed. Models whose matrices have
-    the same shapes in the same order get the same values from the same seed.
-
-    Returns:
-        the model.
+    Vectors, such as the weights of norms, are not changed.
     """
     random = torch.Generator().manual_seed(seed)
     for parameter in model.parameters():
@@ -30,8 +26,7 @@ def start_small(model: nn.Module, seed: int, std: float) -> nn.Module:
 def rate_factor(step: int, steps: int) -> float:
     """Return the learning rate in a step, as a fraction of the peak rate.
 
-    It rises linearly during the first 5% of the ``steps``, and then falls towards 0
-    like a cosine.
+    It rises linearly during the first 5% of the steps, then falls like a cosine.
     """
     warm = max(1, round(WARM_UP * steps))
     if step < warm:

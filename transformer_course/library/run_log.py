@@ -1,8 +1,7 @@
-"""The log of a project's runs, ``runs.jsonl``: hypotheses, settings and results.
+"""The log of a project's runs, ``runs.jsonl``, with one JSON object per line.
 
-The file has one JSON object per line. It is treated as untrusted: sizes are bounded
-before anything is parsed, every field is validated, and lines that cannot be read are
-reported and skipped. They stay in the file, because writing changes or adds one line.
+The file is untrusted: its size is limited, and every field is validated. Lines
+that cannot be read are reported and skipped, but stay in the file.
 """
 
 from __future__ import annotations
@@ -30,15 +29,13 @@ class LoggedRun:
         kind: "training", or "decoding" of a model that was trained before.
         against: the run that it is compared with; "" for none.
         changed: for each changed setting, its text in ``against`` and in this run.
-        tokens: the number of target tokens trained on.
-        seconds: CPU time.
+        tokens, seconds: the target tokens trained on, and the CPU time.
         curve: (target tokens, BLEU on dev) during training.
-        bleu: BLEU on dev and the ends of its 95% interval.
-        difference: BLEU minus that of ``against``, and the ends of its 95% interval.
-        inserter: BLEU of the baseline `baselines.Insertion` on the same sentences.
+        bleu, difference: BLEU on dev, and its difference from that of ``against``;
+            each is followed by the ends of its 95% interval.
+        inserter: BLEU of the baseline `Insertion` on the same sentences.
         too_short: whether BLEU is not clearly above the inserter's.
         stopped: what ended the run early; "" for nothing.
-        next_step: the student's conclusion from the run.
     """
 
     name: str
@@ -84,11 +81,7 @@ class RunLog:
         return sum(run.tokens for run in self.runs)
 
     def between_seeds(self, name: str) -> float | None:
-        """Return how much a run's BLEU changes at most with a different seed.
-
-        This is the largest absolute difference in BLEU of the runs that are compared
-        with it and changed only the seed; None if there are none.
-        """
+        """Return how much a run's BLEU changes at most with another seed, if known."""
         differences = (
             abs(run.difference[0]) for run in self.runs
             if run.difference and run.against == name and run.changed.keys() == {"seed"}
@@ -97,11 +90,7 @@ class RunLog:
 
 
 def read(path: str | Path) -> RunLog:
-    """Read the log in a file; an empty log if there is no file.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
+    """Read the log in a file; it is empty if there is no file."""
     path = Path(path)
     if not path.is_file():
         return RunLog()
@@ -188,11 +177,7 @@ def _describe_run(run: LoggedRun) -> dict[str, Any]:
 
 
 def _parse_run(line: bytes) -> LoggedRun:
-    """Parse a line as a run.
-
-    Raises:
-        ValueError: the line is not a run; the message says what is wrong.
-    """
+    """Parse a line of the log as a run; a ValueError says what is wrong."""
     entry = _load_line(line)
     if not isinstance(entry, dict):
         raise ValueError("no JSON object")

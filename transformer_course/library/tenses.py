@@ -1,7 +1,6 @@
-"""Verb phrases of the embedded corpus: the verb of a deed in each of the tenses.
+"""Verb phrases of the embedded corpus: the verb of a clause in each of the tenses.
 
-A deed is the content of a clause. If its verb has a particle, such as "for" in
-"look for", the particle follows the verb.
+A particle, such as "for" in "look for", follows the verb.
 """
 
 from __future__ import annotations

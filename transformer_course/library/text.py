@@ -33,8 +33,7 @@ def glue(parts: Iterable[str]) -> str:
 class WordTokenizer:
     """A tokenizer of whole words and punctuation marks; rare ones become ``UNK``.
 
-    Args:
-        words: the tokens in the order of their ids, without the special ones.
+    ``words`` are its tokens in the order of their ids, without the special ones.
     """
 
     def __init__(self, words: Iterable[str]):
@@ -120,10 +119,7 @@ Tokenizer = WordTokenizer | SubwordTokenizer
 def tokenizer_from_json(
     text: str, segment: Callable[[str, Sequence[tuple[str, str]]], list[str]]
 ) -> Tokenizer:
-    """Restore a tokenizer from the text that its ``to_json`` returned.
-
-    Args:
-        segment: as for SubwordTokenizer.
+    """Restore a tokenizer from its JSON; ``segment`` is as for SubwordTokenizer.
 
     Raises:
         ValueError, TypeError, KeyError: the text does not describe a tokenizer.
@@ -146,11 +142,7 @@ def _decode_ids(ids: Iterable[int], vocab: Sequence[str]) -> str:
 
 
 def tokenize_13a(text: str) -> list[str]:
-    """Tokenize a text for BLEU by the rules of mteval-v13a, as sacrebleu does.
-
-    Punctuation is separated from words, but not a full stop or comma inside a number
-    (3.14).
-    """
+    """Tokenize a text for BLEU by the rules of mteval-v13a, as sacrebleu does."""
     text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
     if "&" in text:
         for entity in ("&quot;", "&amp;", "&lt;", "&gt;"):
@@ -163,10 +155,9 @@ def tokenize_13a(text: str) -> list[str]:
 
 @functools.cache
 def lemma(word: str) -> str:
-    """The dictionary form of an English word: "baked" -> "bake", "children" -> "child".
+    """Return an English word's dictionary form, such as "child" for "children".
 
-    Raises:
-        ImportError: the package `simplemma` is missing; only level 3 needs it.
+    This needs the package `simplemma`, which only level 3 uses.
     """
     import simplemma
 

@@ -1,7 +1,6 @@
 """The vocabulary of the course's generated corpus, and rules to inflect its words.
 
-The file lexicon.txt lists nouns and verbs by topic, and lists.txt has names,
-cities and other short lists.
+lexicon.txt has nouns and verbs by topic; lists.txt has names, cities and more.
 """
 
 from __future__ import annotations
@@ -15,10 +14,9 @@ LEXICON = Path(__file__).with_name("lexicon.txt")
 
 
 def lists(file: str) -> dict[str, list[str]]:
-    """Read a file of word lists, and map the name of each list to its words.
+    """Read a file in this folder, and map the name of each word list to its words.
 
-    The file is in this module's folder. Each line is one list, such as
-    "days: Monday Tuesday"; lines that start with "#" are comments.
+    A line is one list, such as "days: Monday Tuesday", or a comment with "#".
     """
     lines = LEXICON.with_name(file).read_text(encoding="utf-8").splitlines()
     pairs = (line.split(": ") for line in lines if not line.startswith("#"))
@@ -41,11 +39,9 @@ MORE |= dict(pair.split("/") for pair in LISTS["short"])
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun of lexicon.txt, with the adjectives and remarks that fit it.
+    """A noun, with the adjectives and remarks (such as "too sweet") that fit it.
 
-    ``remarks`` are predicates, such as "too sweet" in "The cake is too sweet."
-    ``mark`` contains the noun's characters from `MARKS`, such as "*" for a noun
-    that is uncountable.
+    ``mark`` has a character for each property, such as "*" for "uncountable".
     """
 
     word: str
@@ -69,10 +65,9 @@ class Noun:
 class Verb:
     """A verb's forms, and what may follow it in a generated sentence.
 
-    ``objects`` are the nouns on which it can act. ``particle`` follows the verb
-    ("look" + "for"), and ``manner``, such as "with a smile", may follow the object.
-    ``kind`` is "do", "pro" (done only by the people of the topic, such as a cook)
-    or "mis" (a mishap). A ``placeless`` verb gets none of the topic's places.
+    ``particle`` is "for" in "look for"; ``manner`` is a phrase like "with a smile".
+    ``kind`` is "do", "pro" (done only by people of the topic, such as a cook) or
+    "mis" (a mishap). A ``placeless`` verb gets none of the topic's places.
     """
 
     base: str

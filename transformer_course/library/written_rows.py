@@ -11,11 +11,9 @@ from transformer_course.library.text import BOS, EOS, PAD
 
 
 def trim_at_eos(ids: torch.Tensor) -> torch.Tensor:
-    """Replace each row's first EOS and all after it by PAD, and drop final padding.
+    """Replace each row's EOS and all after it by PAD, and drop final padding.
 
-    Thus rows that differ only in what follows EOS become equal. A first column of BOS
-    is also dropped, since it is no part of the text. Tensors that cannot be rows of ids
-    (B, L) are returned unchanged.
+    Rows of ids (B, L) that differ only after EOS become equal. BOS is also dropped.
     """
     if ids.dim() != 2 or ids.is_floating_point() or not ids.numel():
         return ids

@@ -15,12 +15,9 @@ _LARGEST = 700.0  # nats; above it, the perplexity exceeds the largest float
 def _compute_probability(expected: Answers, actual: Answers) -> float:
     """Return the geometric mean of the probability of the correct byte, in percent.
 
-    It is computed from ``actual["nats"]``, the mean loss per byte. An invalid loss
-    counts as 0 %.
-
     Raises:
-        RejectedAnswerError: ``actual["likelihood"]``, which describes the model's
-            behaviour, says that a later byte changes earlier logits.
+        RejectedAnswerError: in the student's model, a later byte changes earlier
+            logits.
     """
     if actual["likelihood"] == "the future moves the present":
         raise RejectedAnswerError("0: a later byte changes earlier logits")

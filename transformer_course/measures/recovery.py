@@ -1,8 +1,6 @@
-"""The measure of a model that recovers texts: the points that its BLEU score earns.
+"""The measure of a model that recovers texts: the points that its BLEU earns.
 
-How many points a BLEU score earns depends on the student's choice of corpus and
-level. So the probe (in the notebook) or the judge (in grading) computes the points and
-reports them together with BLEU; the functions here only read these numbers.
+The notebook or the judge computes them; here they are only read and checked.
 """
 
 from __future__ import annotations
@@ -24,36 +22,23 @@ _TELLING, _SHARE = 30, 0.72
 
 
 def errors(texts: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
-    """Map the index of each text that differs from the wanted one to that text.
-
-    The indices are strings, because JSON allows no other keys. Texts beyond the end
-    of ``wanted`` are ignored.
-    """
+    """Map the index of each incorrect text, as a string for JSON, to that text."""
     rows = enumerate(zip(texts, wanted, strict=False))
     return {str(i): text for i, (text, right) in rows if text != right}
 
 
 def are_shared(student_errors: Mapping[str, str], copied: Mapping[str, str]) -> bool:
-    """Whether a student's model shares most errors of the shipped checkpoint.
+    """Return whether a student's model shares most errors of the shipped checkpoint.
 
-    Two models that were trained separately share less than half of their errors; one
-    model that is decoded in two ways shares four fifths (docs/recovery_grade.md). The
-    result is False for few errors, which could be shared by chance.
-
-    Args:
-        student_errors: the incorrect texts of the student's model, as from `errors`.
-        copied: the shipped checkpoint's incorrect texts for the same sources.
+    Both arguments are as from `errors`. Models that were trained separately share
+    less than half of their errors (docs/recovery_grade.md).
     """
     shared = sum(student_errors.get(index) == text for index, text in copied.items())
     return len(copied) >= _TELLING and shared >= _SHARE * len(copied)
 
 
 def _read_numbers(answers: Answers) -> dict[str, Any]:
-    """Return the numbers and the remark ("says") in the JSON text of "recovery".
-
-    Raises:
-        KeyError, ValueError: there is no such answer, or it is not JSON.
-    """
+    """Return the numbers and the remark ("says") in the JSON text of "recovery"."""
     numbers: dict[str, Any] = json.loads(str(answers["recovery"]))
     return numbers
 
@@ -61,14 +46,8 @@ def _read_numbers(answers: Answers) -> dict[str, Any]:
 def _read_points(expected: Answers, actual: Answers) -> float:
     """Read the percentage of the points that a model earns; above 100 is a bonus.
 
-    The probe or the judge has computed it from BLEU and put it into ``actual``.
-
-    In a notebook, the errors of the student's model on the first texts (``errors``) are
-    compared here with those of the shipped checkpoint (``copied``); in grading, the
-    judge has already compared them.
-
     Raises:
-        RejectedAnswerError: the two models share most of their errors.
+        RejectedAnswerError: it shares most errors of the shipped checkpoint.
     """
     if "errors" in actual and "copied" in expected:
         student_errors = json.loads(str(actual["errors"]))

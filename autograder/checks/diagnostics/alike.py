@@ -17,10 +17,9 @@ Pairs = list[tuple[torch.Tensor, torch.Tensor]]  # expected, and the student's
 def compose_sign(
     findings: Sequence[Finding], message: str, asks: str, **fields: object
 ) -> tuple[str, str]:
-    """Return a symptom: the message, with its fields filled in, and the question.
+    """Fill in the fields of a message, and return it with the question.
 
-    The field ``name`` is filled with the name of the first finding's answer, the other
-    fields with ``fields``.
+    The field ``name`` becomes the name of the first finding's answer.
     """
     return message.format(name=translate(findings[0].name), **fields), asks
 

@@ -15,12 +15,11 @@ class Crash:
     """A kind of error, and what to say to a student whose code causes it.
 
     Args:
-        line: a regular expression for the first line of the error. Its named groups
-            fill the fields of ``message``, and must match the same text in all
-            cases.
-        message, asks: the message to show, and a question that helps.
-        in_student_code: whether a line of the student's must have raised the error
-            (True), must not have raised it (False), or may have raised it (None).
+        line: a regular expression for the error's first line, whose named groups
+            fill the fields of ``message``.
+        asks: a question that helps.
+        in_student_code: whether the student's own line must have raised the error;
+            None if either will do.
     """
 
     line: str

@@ -16,13 +16,7 @@ _LONGEST = 3000  # characters of an error; student code may make it any length
 def explain(
     wrong: Sequence[CaseResult], kinds: Sequence[Crash] = CRASHES
 ) -> tuple[str, str] | None:
-    """Return a message and a question if all wrong cases raise the same kind of error.
-
-    Return None if they do not, or if the messages on their errors would differ.
-
-    Args:
-        kinds: the kinds of errors to recognise; the first that fits is used.
-    """
+    """Return a message and a question if all wrong cases raise one kind of error."""
     if not _all_raised(wrong):
         return None
     errors = [str(r.answers[RAISED]) for r in wrong if RAISED in r.answers]

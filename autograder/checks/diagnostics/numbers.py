@@ -86,13 +86,7 @@ def one_value(findings: Sequence[Finding]) -> Sign:
 
 
 def not_zero(findings: Sequence[Finding]) -> Sign:
-    """Recognise entries that should be 0 but are not, in every case that expects a 0.
-
-    To rule out chance, there must be at least `MANY` such entries. They must make up
-    more than half of the wrong entries, or more than three quarters of those that
-    should be 0. If all answers are plain numbers, all wrong ones must be such entries
-    instead.
-    """
+    """Recognise that many entries are not 0, although they should be."""
     pairs = [(a, b) for a, b in value_pairs(findings) if a.is_floating_point()]
     astray = [b[(a == 0) & wrong_entries(a, b)] for a, b in pairs]
     actual = torch.cat([torch.empty(0), *astray])
@@ -223,8 +217,7 @@ def _is_plus(offset: float, a: torch.Tensor, b: torch.Tensor) -> bool:
 def _tell_apart(values: Sequence[torch.Tensor]) -> bool:
     """Return whether tensors hold at least three different numbers, all finite.
 
-    With fewer, a factor or a constant might relate them to the right ones by
-    chance.
+    With fewer, a simple relation to the right numbers might be chance.
     """
     flat = torch.cat([value.double().flatten() for value in values])
     return len(flat.unique()) > 2 and bool(flat.isfinite().all())

@@ -45,12 +45,7 @@ from autograder.checks.values import is_raised_by_code, telling_part
 
 
 def first_shared_symptom(wrong: Sequence[CaseResult]) -> Sign:
-    """Return the first symptom that some wrong answers share, or None.
-
-    Usually these are all wrong answers of one name. An answer that may be wrong only
-    because a result is wrong, like the gradient of that result, is not described by its
-    numbers.
-    """
+    """Return a message and a question on what some wrong answers share, or None."""
     comparable = [f for f in faults(wrong) if _is_comparable(f, wrong)]
     answers = _by_answer(comparable)
     main = {f.name for r in wrong for f in faults([r]) if _is_main(f, r)}
@@ -80,10 +75,9 @@ def first_shared_symptom(wrong: Sequence[CaseResult]) -> Sign:
 
 
 def _is_main(finding: Finding, result: CaseResult) -> bool:
-    """Return whether a finding is about a result that no other one explains.
+    """Return whether a finding is about a result that no other wrong one explains.
 
-    Gradients and minor aspects are not results. An answer called "... of NAME" is
-    taken to be explained if the answer NAME is wrong as well.
+    If NAME is wrong, for example, it explains an answer called "... of NAME".
     """
     if is_gradient(finding) or result.case.aspect_of(finding.name) in MINOR:
         return False
@@ -105,24 +99,16 @@ def _first(
 ) -> Sign:
     """Return the first symptom that all findings on one answer share, or None.
 
-    Args:
-        signs: functions that recognise a symptom; earlier ones take precedence.
-        answers: for each answer, the findings on it from all cases.
+    ``answers`` holds, for each answer, the findings on it from all cases.
     """
     symptoms = (sign(findings) for sign in signs for findings in answers)
     return next(filter(None, symptoms), None)
 
 
 def _is_comparable(finding: Finding, wrong: Wrong) -> bool:
-    """Whether it helps to compare a wrong answer's values with the expected ones.
+    """Return whether it helps to compare a wrong answer's values with the right ones.
 
-    It does not for a gradient if any answer has the wrong shape or type, because the
-    gradient may be wrong only for that reason; nor for an argument after the call
-    ("x afterwards"), since it is enough to say that the argument has changed.
-
-    Args:
-        finding: the wrong answer, with what was expected.
-        wrong: the results of all cases that are wrong.
+    It does not for a gradient that a wrong result may explain, or a changed input.
     """
     if is_gradient(finding):
         return not any(f.problem in ("shape", "type") for f in faults(wrong))
@@ -228,11 +214,7 @@ def _no_numbers(wrong: Wrong) -> Sign:
 
 
 def _of_a_test(wrong: Wrong) -> Sign:
-    """Recognise a test, written by the student, that accepts some faulty objects.
-
-    It must not err in any other way, such as by rejecting a correct object. This is
-    for exercises that ask for a test, whose answers are "accepted" and "rejected".
-    """
+    """Recognise a student's test whose only fault is that it accepts faulty objects."""
     pairs = {(f.expected, f.actual) for f in faults(wrong)}
     if not pairs or pairs - {("rejected", word) for word in ("accepted", SOMETIMES)}:
         return None

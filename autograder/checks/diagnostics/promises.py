@@ -109,11 +109,7 @@ def _reaches_too_far(wrong: Wrong) -> Sign:
 
 
 def _only_a_trace(wrong: Wrong) -> Sign:
-    """Recognise code that is right in all but one way: it changes what it should not.
-
-    It may change its input, or something else whose state the probe reports after
-    the call (`AFTERWARDS`).
-    """
+    """Recognise code that is right, except that it changes an input or other state."""
     problems = faults(wrong)
     if not all(f.name.endswith(AFTERWARDS) for f in problems):
         return None
@@ -139,11 +135,7 @@ def input_change(wrong: Wrong) -> Sign:
 
 
 def find_changed_input(finding: Finding, wrong: Wrong) -> str:
-    """Return the name of the input that a finding reports as changed; "" for none.
-
-    A probe may also pass an input that is not in the case. A tensor, list or dictionary
-    counts as such an input if the name before `AFTERWARDS` is a Python identifier.
-    """
+    """Return the name of the input that a finding reports as changed; "" for none."""
     name = finding.name.removesuffix(AFTERWARDS)
     if name == finding.name:
         return ""

@@ -1,7 +1,6 @@
 """Recognise symptoms that only several answers together show.
 
-They are tried last. For example: a part of a module never gets a gradient, or some
-results are right in every case while others are not.
+For example, a part of a module never gets a gradient.
 """
 
 from __future__ import annotations
@@ -66,12 +65,9 @@ def _gradients(results: Sequence[CaseResult]) -> Iterator[tuple[str, Finding]]:
 
 
 def _largest_part(name: str, dead: set[str], names: Iterable[str]) -> str:
-    """Return the outermost module around a parameter that never gets a gradient.
+    """Return the outermost module around a parameter in which nothing gets a gradient.
 
-    Args:
-        name: the parameter's name; it is returned if there is no such module.
-        dead: the names of all parameters without a gradient.
-        names: all names; those in the module must all be ``dead``.
+    If there is none, return ``name``. ``dead`` lists parameters without gradient.
     """
     steps = name.split(".")
     for count in range(1, len(steps)):
@@ -123,11 +119,7 @@ def _no_attribute(results: Sequence[CaseResult]) -> Sign:
 
 
 def _some_are_right(results: Sequence[CaseResult]) -> Sign:
-    """Recognise that some results are right in every case, while others are not.
-
-    Right results with few different values are ignored, as they may be right by chance,
-    and so are those whose names begin with the name of a wrong result.
-    """
+    """Recognise that some results are right in every case, while others are not."""
     wrong, right = _names(results, bool), _names(results, lambda problem: not problem)
     telling = [
         name
@@ -157,13 +149,9 @@ def _shows_both(result: CaseResult, right: Sequence[str]) -> bool:
 def _names(
     results: Sequence[CaseResult], belongs: Callable[[str], bool]
 ) -> dict[str, set[str]]:
-    """Collect the results whose ``problem`` passes a test, with their expected values.
+    """Map results to their expected values, as texts; tensors to their first entries.
 
-    These are texts, by the name of the result; of a tensor, only the first entries.
-    A result with many different ones is unlikely to be right by chance.
-
-    Args:
-        belongs: the test of ``problem``, which is "" for a right result.
+    ``belongs`` selects by ``problem``, which is "" for a right result.
     """
     names: dict[str, set[str]] = {}
     for result in results:

@@ -212,9 +212,7 @@ def too_long(findings: Sequence[Finding]) -> Sign:
 def is_prefix_or_suffix(finding: Finding, dim: int) -> bool:
     """Return whether one tensor of token ids is a prefix or a suffix of the other.
 
-    If not, the ids themselves are wrong, and a wrong length along ``dim`` may just
-    follow from that. Tensors of another dtype than int64 are not compared, and give
-    True.
+    Tensors of any dtype but int64 give True.
     """
     if not finding.tensors:
         return False

@@ -1,8 +1,6 @@
 """Find the symptom of a wrong answer that no known mistake explains.
 
-A symptom is an observation and a question for the student. The observation is
-true of everything that is wrong in the cases it covers, like "Your result is
-all zeros."
+A symptom is an observation, like "Your result is all zeros.", and a question.
 """
 
 from __future__ import annotations
@@ -26,11 +24,10 @@ Signs = tuple[Callable[[Wrong], Sign], ...]
 
 
 def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
-    """Describe an answer that is wrong only in cases of general properties.
+    """Describe an answer that is wrong only in cases of general properties, or None.
 
-    A general property holds for every correct solution, for instance that a second
-    call gives the same result. Return None if any other case fails, if none does,
-    or if even a usual call is wrong (`_of_calls`).
+    A general property holds for every correct solution: for instance, a second call
+    gives the same result.
     """
     wrong = [result for result in results if not result.passed]
     if not wrong or any(not result.case.says for result in wrong):
@@ -42,11 +39,10 @@ def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
 
 
 def _of_calls(result: CaseResult) -> Mistake | None:
-    """Describe what is wrong in a failed case of a general property, as a symptom.
+    """Describe what is wrong in a failed case of a general property.
 
-    Such a case compares a usual call with special ones, for instance with a call on
-    reordered examples. Return None if the first wrong answer is that of the usual
-    call.
+    Such a case compares a usual call with special ones. Return None if the usual
+    call itself is wrong.
     """
     case, findings = result.case, [f for f in result.findings if f.problem]
     if findings[0].problem == RAISED:
@@ -78,12 +74,7 @@ def _only_in_training(wrong: Sequence[CaseResult]) -> bool:
 
 
 def _label(finding: Finding) -> str:
-    """Say to which call, or to which part of a module, a wrong answer belongs.
-
-    The text fills the field ``label`` in the message of a general property's case.
-    It names a gradient, an initial value or the contents of a module, and otherwise
-    describes the call, like "in training mode".
-    """
+    """Name the call or the part of a module that is wrong, like "in training mode"."""
     reported, label = what_was_seen(finding.name)
     if reported.startswith("gradient of"):
         return _("the {result}").format(result=translate(reported))
@@ -127,8 +118,7 @@ _HELD = "of a look at what it holds"
 def _note(message: str) -> str:
     """Return the note in brackets at the end of an error's first line; "" for none.
 
-    Such a note says what was special about the call that raised the error. Other text
-    in brackets is ignored.
+    It says what was special about the call that raised the error.
     """
     match = _LAST_BRACKETS.search(message.split("\n")[0])
     note = match.group(1).split(SEPARATOR)[0] if match else ""
@@ -144,13 +134,7 @@ def of_all(
 ) -> Mistake | None:
     """Find a symptom of the wrong answers to ordinary cases; None if there is none.
 
-    Ordinary cases test neither a general property nor a measured quality. What all
-    wrong cases have in common is usually preferred to what only some of them share.
-    If no ordinary case is wrong, the errors of measured cases are explained.
-
-    Args:
-        has_other_faults: whether further cases fail for a known reason, so that it
-            would be wrong to say that only one case fails.
+    Ordinary cases test neither a general property nor a measured quality.
     """
     wrong = [
         result
@@ -179,10 +163,9 @@ def of_all(
 
 
 def _explain_all(signs: Signs, wrong: Wrong) -> Mistake | None:
-    """Return what the first fitting sign says about these cases, as a mistake.
+    """Return what the first fitting sign says about these cases; None if none fits.
 
-    A sign is a function that returns an observation and a question, or None. Return
-    None if no sign fits.
+    A sign is a function that recognises a symptom.
     """
     if not wrong:
         return None
@@ -201,8 +184,7 @@ def _of_a_later_call(
 ) -> Mistake | None:
     """Explain wrong gradients by a failed case of repeated calls, if there is one.
 
-    Gradients are taken in a second call. They are wrong if that call reuses something
-    that the first one stored. Return None if ordinary cases fail in anything else.
+    Gradients are taken in a second call, which may wrongly reuse a stored result.
     """
     findings = faults(wrong)
     if not findings or not all(map(is_gradient, findings)):
@@ -215,11 +197,7 @@ def _of_a_later_call(
 
 
 def _only_case(results: Sequence[CaseResult]) -> Sign:
-    """Name the only wrong case, if at least four ordinary cases were tried; else None.
-
-    The case that runs the probe several times in turn (`SEQUENCE`) may be wrong as
-    well.
-    """
+    """If only one case is wrong, and enough others were tried, name it; else None."""
     usual = [r for r in results if not (r.case.says or r.case.measure)]
     wrong = [r for r in results if not r.passed and r.case.name != SEQUENCE]
     if len({r.case.name for r in usual}) < 4 or len({r.case.name for r in wrong}) != 1:

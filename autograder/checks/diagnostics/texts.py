@@ -22,11 +22,7 @@ _ENDED = "ended by "  # before the error with which a student's test ends
 
 
 def kind(findings: Sequence[Finding]) -> Sign:
-    """Recognise results that have the same wrong type in every case.
-
-    A probe may report several types in one text, separated by commas. If the expected
-    one is among them, the message says that the result sometimes has another type.
-    """
+    """Recognise results that have the same wrong type in every case."""
     kinds = {(str(f.expected), str(f.actual)) for f in findings}
     name = findings[0].name.removeprefix("kind of ")
     if name == findings[0].name or len(kinds) != 1:
@@ -77,9 +73,7 @@ def _word(value: object) -> str:
 def same_word(wrong: Wrong) -> Sign:
     """Recognise that all wrong answers are the same word.
 
-    This counts only if at least three answers are wrong, and if the expected
-    answers are not all the same word. Words for yes and no are ignored, because
-    they agree too easily by chance.
+    Words for yes and no are ignored, because they agree too easily by chance.
     """
     findings = faults(wrong)
     words = {_word(f.actual) for f in findings if isinstance(f.actual, str)}
@@ -162,14 +156,8 @@ def _items(value: object) -> list[str] | None:
 def _pieces(pairs: Sequence[tuple[list[str], list[str]]]) -> Sign:
     """Recognise items that are cut into other pieces, or have missing or extra pieces.
 
-    The pieces of an item are its words, or its texts if it is a list.
-
-    Args:
-        pairs: for each finding, the expected and the actual items, as JSON.
-
-    Returns:
-        A message, in which the field ``name`` is not filled in yet, and a question; or
-        None.
+    ``pairs`` holds the expected and the actual items of each finding, as JSON. In
+    the message that is returned, the field ``name`` is not filled in yet.
     """
     wrong = [
         (_text(x), _text(y))

@@ -106,11 +106,7 @@ def _only_kind(wrong: Wrong) -> Sign:
 
 
 def _join_kinds(kinds: str) -> str:
-    """Put "and" before the last of several kinds: "a list, a str and a tuple".
-
-    Args:
-        kinds: the kinds in a line, separated by commas.
-    """
+    """Put "and" before the last of several types: "a list, a str and a tuple"."""
     first, comma, last = kinds.rpartition(", ")
     return _("{first} and {last}").format(first=first, last=last) if comma else kinds
 

@@ -1,9 +1,8 @@
 """Probes: a few lines each that call a student's object and report what it did.
 
-A probe reports and never judges: it returns named tensors (or text), which its caller
-compares with the reference. It runs in the same process as the student's code, so it
-knows no answers; what it would need to know, it asks the interactor
-(`autograder.checks.interactor`).
+A probe runs beside the student's code, so it knows no answers, and never
+judges: its caller compares the named tensors and texts with the reference. What
+it would need to know, it asks the interactor (`autograder.checks.interactor`).
 """
 
 from __future__ import annotations
@@ -34,13 +33,12 @@ class Probe:
     """Tries a student's object and reports what it does, in the object's process.
 
     Args:
-        near: the student's side. It is called as ``near(object, inputs)``, or, if there
-            is an interactor to ask, as ``near(object, inputs, ask)``.
-        interactor: the judge's side: answers questions, and concludes from the report.
-        in_notebook: a function that reports in a notebook instead, where one process
-            plays both sides; None if ``near`` also reports there.
-        reports: by aspect, the names of all answers that the probe reports; see
-            `probe`.
+        near: the student's side, called as ``near(object, inputs)``, or with
+            ``ask`` as a third argument if there is an interactor.
+        interactor: the judge's side: answers questions, and concludes.
+        in_notebook: reports in a notebook instead, where one process plays both
+            sides.
+        reports: the names of all reported answers, by aspect; see `probe`.
     """
 
     near: Callable[..., Mapping[str, object]]
@@ -63,9 +61,8 @@ class Probe:
     def play(self, answer: object, inputs: Answers, ask: Ask) -> Mapping[str, object]:
         """Try an object in the student's process.
 
-        Args:
-            inputs: those inputs of the case that the student's side may see.
-            ask: sends a question to the judge, and returns the answer.
+        ``inputs`` are those that the student's side may see. ``ask`` sends a question
+        to the judge, and returns the answer.
         """
         if self.is_two_sided:
             return self.near(answer, inputs, ask)
@@ -74,8 +71,7 @@ class Probe:
     def aspect(self, name: str) -> str:
         """Return the aspect that the answer of this name is declared to count for.
 
-        `OWN` stands for the aspect of its case. A full name takes precedence over a
-        pattern.
+        "results" stands for the aspect of the answer's case.
 
         Raises:
             LookupError: the name is declared for no aspect, or for several.
@@ -127,15 +123,14 @@ def probe(
 ) -> Callable[[Near], Near]:
     """Register an exercise's probe, and declare for which aspects its answers count.
 
-    All names of answers that the probe reports must be declared, in full or as patterns
-    (``"scores; gradient of *"``), or the exercise cannot be built.
+    All names that the probe reports must be declared, in full or as patterns like
+    ``"scores; gradient of *"``.
 
     Args:
         name: the exercise.
-        interactor, in_notebook: see `Probe`.
         results: the answers that count for the aspect of their case.
-        form, calls, gradients, learning, mode, limits, errors: the answers that count
-            for these aspects instead (see prices.PRICES).
+        form, calls, gradients, learning, mode, limits, errors: the answers that
+            count for these aspects instead (see prices.PRICES).
         parts: the results that count for aspects of the exercise's own, by aspect.
     """
     declared = {
@@ -189,8 +184,7 @@ def returned(result: object, *names: str) -> tuple[Any, ...]:
     """Return a tuple of results, one for each of these names.
 
     Raises:
-        WrongAnswerError: the result is no tuple or list of this size; the text
-            lists the names.
+        WrongAnswerError: the result is no tuple or list of this size.
     """
     if not isinstance(result, tuple | list) or len(result) != len(names):
         wanted = ", ".join(names)
@@ -221,10 +215,9 @@ def describe(value: object) -> str:
 
 
 def kind(value: object, promised: type = Real) -> str:
-    """Name the type of a value, as "a number" if it is of the promised type.
+    """Name the type of a value; as "a number" or "a float" if it is as promised.
 
-    If ``promised`` is float, this is "a float". A bool does not count as a number;
-    it gets the text of `describe`, as does a value of any other type.
+    A bool counts as neither.
     """
     if isinstance(value, promised) and not isinstance(value, bool):
         return "a float" if promised is float else "a number"  # NumPy's are Real
@@ -248,8 +241,7 @@ def outcome(call: Callable[[], object], promised: type[Exception]) -> str:
 def seed(number: int) -> None:
     """Seed the CPU's generator, with which probes draw their numbers.
 
-    `torch.manual_seed` seeds the generators of all devices, and formats the whole stack
-    for each that is not in use, which took a fifth of a check's time.
+    This is much faster than `torch.manual_seed`, which seeds all devices.
     """
     torch.default_generator.manual_seed(number)
 

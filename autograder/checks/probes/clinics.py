@@ -23,8 +23,7 @@ class Patients(BlindTrial):
     def style_and_bug(self, name: str) -> tuple[str, str]:
         """Return the text on how a subject is built, and the name of its bug.
 
-        The name is "" for the correct one. Both are read from the input for the
-        subject; a comma separates them.
+        The name is "" for the correct one.
         """
         keys = dict(zip(self.list_subjects(), ("right", "other", "third"), strict=True))
         style, _, bug = str(self.inputs[keys[name]]).partition(", ")

@@ -1,15 +1,11 @@
 """The default probe, for exercises that have no probe of their own.
 
-A function is called with its inputs. A class is instantiated with the inputs named
-``make.NAME``; the module gets the weights named ``weights.NAME``, and is then called.
-The probe reports the results, the arguments after the call, and the gradients of all
-results together.
+A function is called with its inputs. A class is instantiated with the inputs
+named ``make.NAME``, gets the weights named ``weights.NAME``, and is then
+called. Results, arguments after the call, and gradients are reported.
 
-The input ``call`` describes the call in JSON: the order of the arguments, the names of
-the results, which arguments are NumPy arrays, which stay tensors even without
-dimensions, a dtype and the arguments that are cast to it, the numbers that a module has
-as attributes, and whether gradients are reported. The build writes it from the
-signature of the exercise (authoring/sizes.py).
+The input ``call`` describes the call in JSON: the order of arguments, the names
+of results, dtypes and more. The build writes it (authoring/sizes.py).
 """
 
 from __future__ import annotations
@@ -116,8 +112,7 @@ def _argument(
 ) -> Any:
     """Convert an input to an argument: a tensor without dimensions to a number.
 
-    With ``as_tensor``, such a tensor stays a tensor; with ``as_array``, any tensor
-    becomes a NumPy array. Other tensors are cast to ``dtype``, if it is given.
+    ``as_tensor`` prevents this; ``as_array`` makes any tensor a NumPy array.
     """
     if not isinstance(value, torch.Tensor):
         return value

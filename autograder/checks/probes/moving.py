@@ -39,16 +39,10 @@ def who_moves(
 ) -> torch.Tensor:
     """Find which outputs i change if position j changes: bool, ``(B, Lq, length)``.
 
-    A push, like `uneven`, returns a vector that is added to a position. By chance,
-    it may change an output so little that rounding would decide between correct
-    answers, for instance if the scores of two keys change alike. In this case, a
-    second kind of push is tried.
-
     Args:
         moved: called as ``moved(j, push)``; returns how much all outputs change,
-            ``(B, Lq, ...)``.
-        length: the number of positions.
-        first: the push that is tried first.
+            ``(B, Lq, ...)``. A push returns a vector to add to a position.
+        first: the push that is tried first; another follows if its effect is faint.
     """
     columns = []
     for j in range(length):
@@ -64,14 +58,10 @@ def who_moves(
 def who_sees_whom(
     function: Callable[..., Any], sequences: Sequence[torch.Tensor], pushed: int
 ) -> torch.Tensor:
-    """Whether output i depends on position j of the last inputs, bool ``(B, Lq, Lk)``.
-
-    Sequences are scaled down, because among large scores the weight of an allowed key
-    may be as small as a rounding error.
+    """Find whether output i depends on position j of the inputs: bool ``(B, Lq, Lk)``.
 
     Args:
-        function: maps the sequences, ``(B, L, d)`` each, to outputs ``(B, Lq, ...)``.
-        sequences: the arguments of the function.
+        function: maps sequences, ``(B, L, d)`` each, to outputs ``(B, Lq, ...)``.
         pushed: how many sequences, from the last one, are changed together.
     """
     sequences = [0.25 * sequence for sequence in sequences]

@@ -1,7 +1,6 @@
 """Load weights by name into a student's module, and read them from one.
 
-A missing parameter is reported and does not hide the rest: a missing bias is added, and
-a superfluous one is set to zero, so that everything else can be compared.
+Missing and superfluous biases are tolerated, so that the rest can be compared.
 """
 
 from __future__ import annotations
@@ -35,9 +34,7 @@ _ADDING = (nn.Linear, nn.LayerNorm)  # layers that only add their bias
 def report_initialisation(module: object, inputs: Inputs) -> Seen:
     """Report parameters that a new module lacks, freezes or does not start at random.
 
-    The report has the names in `INITIALISATION`; each value lists parameters in a line,
-    or is "none". Call this before weights are loaded. For a module whose first call
-    ends the probe (`is_awaited`), nothing is reported: the report would be lost.
+    Each value lists parameters or is "none". Call this before weights are loaded.
     """
     if is_awaited(module):
         return {}
@@ -95,8 +92,7 @@ def weights_of(module: nn.Module) -> Seen:
 def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
     """Load a student's weights, from `weights_of`, into the course's model.
 
-    The model, in eval mode, can then be examined without running the student's
-    code. A missing bias of a Linear or LayerNorm is set to zero.
+    The model, in eval mode, can be examined without running the student's code.
 
     Raises:
         WrongAnswerError: the weights do not fit; ``refusal`` is the message.
@@ -127,13 +123,11 @@ def select_weights(inputs: Inputs) -> dict[str, torch.Tensor]:
 def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
     """Copy the inputs named ``weights.<parameter>`` into the module, in eval mode.
 
-    The module is moved to the device of the inputs. Weights are matched by name, so
-    that neither the order of creation nor the initialisation that the student chose
-    matters. A missing bias is added (`report_initialisation` says that it is missing),
-    and a superfluous one is set to zero.
+    Weights are matched by name. A missing bias is added, and a superfluous one is
+    set to zero.
 
     Raises:
-        WrongAnswerError: a parameter other than a bias is missing, or a shape is wrong.
+        WrongAnswerError: another parameter is missing, or a shape is wrong.
     """
     if not isinstance(module, nn.Module):
         raise WrongAnswerError(f"expected an nn.Module, got {describe(module)}")
@@ -156,8 +150,7 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
 def completed(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> nn.Module:
     """Add the biases that a module lacks, if it lacks nothing else; return the module.
 
-    Only biases of a Linear or LayerNorm are added. This way, the other weights can
-    be loaded and the module tried; `report_initialisation` says what is missing.
+    The module can then be tried with the other weights.
     """
     missing = _missing(module, weights)
     if all(_is_added(module, name) for name in missing):
@@ -190,11 +183,7 @@ def _is_added(module: nn.Module, name: str) -> bool:
 def _refuse_others(
     parameters: Mapping[str, torch.Tensor], weights: Inputs, module: nn.Module
 ) -> None:
-    """Raise WrongAnswerError if a weight fits no parameter in name and shape.
-
-    The message lists all weights without a parameter of their name, or else all of
-    another shape.
-    """
+    """Raise WrongAnswerError if a weight fits no parameter in name and shape."""
     missing = [f"`{name}`" for name in weights if name not in parameters]
     if missing:
         # Further names of parameters that are shared.

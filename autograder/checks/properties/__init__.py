@@ -1,10 +1,8 @@
-"""Test general properties: call an object in many ways, whatever exercise it solves.
+"""Test general properties: call an object in many ways, whatever it computes.
 
-An exercise's own probe makes the object and calls it; here that first call is caught,
-and repeated in ways that make no difference to a correct solution: twice, after other
-calls, example by example, in training mode, from its state dict. Like all probes, these
-report and never judge: the course's solution is called in the same ways, and the caller
-of the probe compares the reports.
+The first call of an exercise's own probe is caught and repeated in ways that
+make no difference to a correct solution: twice, example by example, in training
+mode. This only reports; the caller compares with the course's solution.
 """
 
 from __future__ import annotations
@@ -51,11 +49,8 @@ class _Caught(BaseException):
 def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
     """Call an object in the ways that ``inputs["property"]`` lists; report results.
 
-    Each result is reported once for each call, under its own name followed by what
-    is special about the call, joined by `SEPARATOR`. For functions that are called
-    several times, the report also says whether later calls have changed earlier
-    results (`CHANGED_LATER`). If a stand-in for dropout was to be used, but cannot
-    replace the student's own dropout, the whole report is `learning.BY_HAND`.
+    Results are reported for each call, under their own names followed by what is
+    special about the call.
     """
     request = json.loads(str(inputs[KEY]))
     observations: dict[str, Any] = {}
@@ -119,8 +114,7 @@ def _begun(tries: Tries) -> Tries:
 def what_was_seen(name: str) -> tuple[str, str]:
     """Split an answer's name into what was reported and what is special about it.
 
-    The second text, like "in eval mode", describes the call; it is "" if nothing is
-    special.
+    The second text, like "in eval mode", describes the call; it may be "".
     """
     reported, *endings = name.split(SEPARATOR)
     return reported, endings[0] if endings else ""
@@ -129,8 +123,7 @@ def what_was_seen(name: str) -> tuple[str, str]:
 def by_hand(inputs: Inputs, answers: Answers) -> bool:
     """Return whether a case could not test where dropout is applied.
 
-    Such a case replaces PyTorch's dropout with a stand-in, which is impossible if
-    the student has implemented dropout; other cases test its effect.
+    It cannot if the student has implemented dropout instead of using PyTorch's.
     """
     parts = json.loads(str(inputs[KEY]))["parts"] if KEY in inputs else []
     way_names = {part["way"] for part in parts}
@@ -198,11 +191,7 @@ def caught(probe: Report, answer: Any, inputs: Inputs, form: Named) -> Call:
 
 
 def _watched(module: object) -> object:
-    """Make a module's next call raise `_Caught`.
-
-    For this, the module is given a subclass of its class; the call that is caught gives
-    it back its own class. Any other object is returned as it is.
-    """
+    """Make a module's next call raise `_Caught`; return other objects as they are."""
     if not isinstance(module, nn.Module):
         return module
     kind = type(module)
@@ -247,10 +236,8 @@ _FLAGS = ("typed", "narrow", "named", "alone", "shown")  # of a `Call`
 def _name_dimensions(forms: list[list[str]], value: object) -> tuple[str, ...]:
     """Return the names of a value's dimensions.
 
-    Args:
-        forms: the declared shapes of the argument, as lists of names.
-        value: a tensor takes the first shape of its rank, or () if none fits; any other
-            value takes the last shape.
+    Of the declared shapes in ``forms``, a tensor takes the first of its rank, or ()
+    if none fits. Any other value takes the last.
     """
     if isinstance(value, torch.Tensor):
         fitting = [form for form in forms if len(form) == value.dim()]

@@ -1,7 +1,6 @@
 """Ways to repeat a call: with different arguments, reordered, on views.
 
-Each way is a generator that yields pairs of a label and a function; calling the
-function makes the call and returns its results.
+Each is a generator of labels with functions that make a call.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ def plain(call: Call) -> Tries:
 def steady(call: Call) -> Tries:
     """Yield the call several times, with other calls in between, each with its label.
 
-    The results show whether a call depends on earlier ones. A module is in eval
-    mode, apart from one call in training mode of which only the aftereffects count.
+    The results show whether a call depends on earlier ones.
     """
     if isinstance(call.target, nn.Module):
         call.target.eval()
@@ -71,10 +69,9 @@ def _call_while_overwritten(call: Call) -> Results:
 
 @contextlib.contextmanager
 def overwrite(results: Results) -> Iterator[None]:
-    """Overwrite the results of a call for a while, as a caller may.
+    """Overwrite the results of a call until the context ends, as a caller may.
 
-    If the student's code has kept such a result and uses it again, calls in this
-    context may go wrong. At the end, the old values are put back.
+    This shows whether the student's code uses a returned result again.
     """
     tensors = [v.detach() for v in results.values() if isinstance(v, torch.Tensor)]
     saved = [value.clone() for value in tensors]
@@ -92,8 +89,7 @@ def overwrite(results: Results) -> Iterator[None]:
 def _other_numbers(call: Call) -> dict[str, torch.Tensor]:
     """Return arguments in which each example has the previous one's numbers.
 
-    Floats are also negated. Masks and arguments without a batch are left out; {} if
-    the batch has one example.
+    Floats are also negated. Return {} if the batch has one example.
     """
     if call.size("B") == 1:
         return {}
@@ -129,11 +125,7 @@ def _vary_arguments(call: Call) -> Iterator[tuple[str, Named]]:
 
 
 def _one_for_several(call: Call) -> Named:
-    """Map several arguments to a tensor that they may share; {} if there are none.
-
-    They are the largest group of floating-point arguments whose shapes agree, apart
-    from lengths.
-    """
+    """Map several arguments to a tensor that they may share; {} if there are none."""
     forms: dict[tuple[object, ...], list[str]] = {}
     for name, value in call.floats().items():
         dims = call.dims.get(name, ())
@@ -211,8 +203,7 @@ def _together(apart: list[Results], call: Call) -> Results:
 def spread(call: Call) -> Tries:
     """Yield calls with inputs of another layout or dtype.
 
-    They are transposed or expanded views, or in float64; in bfloat16, only the
-    dtypes of the results are reported.
+    They are transposed or expanded views, or in float64 or bfloat16.
     """
     yield "for inputs as usual", call
     crosswise = {
@@ -240,10 +231,9 @@ def spread(call: Call) -> Tries:
 
 
 def _in_float64(call: Call) -> Results:
-    """Call in float64, and return the results as float32, with their types beside them.
+    """Call in float64; return the results as float32, and their dtypes as text.
 
-    Results of another dtype stay as they are. The answer "type of NAME" is the dtype
-    that a result had, as text.
+    The dtype is the answer "type of NAME".
     """
     outputs = _in_type(call, torch.float64)
     values = {
@@ -268,9 +258,7 @@ def _types(outputs: Mapping[str, torch.Tensor]) -> Results:
 def closed(call: Call) -> Tries:
     """Yield a call with huge inputs, which shows whether masks really exclude keys.
 
-    Scores are then in the millions, so a masked key whose score is merely lowered
-    may exceed the others. Results are divided by their largest absolute value.
-    Without a mask, nothing is yielded.
+    A masked key whose score is merely lowered may then exceed the others.
     """
 
     def far() -> Results:

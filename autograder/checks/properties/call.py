@@ -53,16 +53,15 @@ class Call:
         target: the function or the module that is called.
         arguments: its arguments, by their names in the task; ``keywords`` are
             others.
-        dims, results: by name of each argument and result, the names of its
-            dimensions: "B" for the batch; names that begin with "L" for lengths.
+        dims, results: the names of each argument's and result's dimensions: "B" for
+            the batch; names that begin with "L" for lengths.
         optional: the arguments that may be left out.
         weights: the names of the parameters that the task gives a module.
         typed, narrow: whether results must have the dtype of the arguments, and
             whether that includes bfloat16.
-        named: whether a module may have only the parameters that the task names.
-        alone: whether the state dict of a module may hold nothing but ``weights``.
-        shown: whether all results but the first are for inspection, without
-            gradient.
+        named, alone: whether a module's parameters, and its state dict, may hold
+            nothing but ``weights``.
+        shown: whether only the first result needs a gradient.
         called, construction: the arguments of the call, and of the module's class,
             as the task names them.
         made_with: what created the module, and the arguments that it was given.
@@ -101,9 +100,7 @@ class Call:
     def refilled(self, **changed: torch.Tensor) -> Results:
         """Call, put new numbers into the same tensors, and call again.
 
-        The second results are returned. They are outdated if the code assumes, as a
-        cache may, that the same tensor still holds the same numbers. Only copies of the
-        arguments are overwritten.
+        The second results are returned; they are outdated if code caches by tensor.
         """
         values = {n: v.clone() for n, v in self.arguments.items() if n in changed}
         values = self.arguments | values
@@ -124,8 +121,7 @@ class Call:
     def remade(self, by_name: bool | None = None) -> Any:
         """Construct a second module in the way in which this one was constructed.
 
-        If the task's names of the arguments are known, all options may be given by name
-        instead, or all by position.
+        With ``by_name``, all options are given by name (True) or by position (False).
         """
         assert self.made_with is not None, "only a module that is made is made again"
         make, args, keywords = self.made_with
@@ -200,8 +196,7 @@ def copied(value: object) -> bool:
 def copied_module(module: nn.Module) -> nn.Module:
     """Copy a module deeply, and detach results that it has stored from the graph.
 
-    `deepcopy` does not copy functions. A function that refers to the module, perhaps in
-    a list of steps, is therefore rebuilt so that it refers to the copy.
+    Functions that refer to the module are rebuilt so that they refer to the copy.
     """
     attributes = [v for part in module.modules() for v in vars(part).values()]
     results = [v for v in attributes if isinstance(v, torch.Tensor) and not v.is_leaf]
@@ -217,9 +212,7 @@ def copied_module(module: nn.Module) -> nn.Module:
 def _holding(value: Any, twins: Mapping[int, Any], memo: dict[int, Any]) -> Any:
     """Rebuild the functions in a value so that they refer to copies of what they held.
 
-    Args:
-        twins: the copy of each original, by the original's `id`.
-        memo: what was rebuilt before, by `id`; it is extended.
+    ``twins`` maps the `id` of originals to copies, and ``memo`` to rebuilt values.
     """
     value = twins.get(id(value), value)
     if id(value) in memo:

@@ -18,12 +18,8 @@ _BLOCKS = ("dropout1d", "dropout2d", "dropout3d", "alpha_dropout")
 def dropout_is(stand_in: Callable[..., Tensor]) -> Iterator[None]:
     """In this context, replace PyTorch's dropout by a function that is not random.
 
-    Dropout of whole channels and alpha dropout give zeros in training mode, unless the
-    probability is 0.
-
-    Args:
-        stand_in: in training mode, called with the input and the probability ``p``
-            instead of `F.dropout`.
+    In training mode, ``stand_in`` is called with the input and the probability.
+    Dropout of whole channels gives zeros instead.
     """
 
     def single_numbers(
@@ -47,8 +43,7 @@ def dropout_is(stand_in: Callable[..., Tensor]) -> Iterator[None]:
 def dropout_by_rand() -> Iterator[None]:
     """In this context, make PyTorch's dropout draw its numbers from `torch.rand`.
 
-    Dropout's own draws differ between versions of PyTorch; those of `torch.rand`, in
-    single precision, do not.
+    Unlike dropout's own, they are the same in all versions of PyTorch.
     """
     original = functional.dropout
 
@@ -70,12 +65,9 @@ def dropout_by_rand() -> Iterator[None]:
 def _in_place_of(
     dropout: Callable[..., Tensor], **replacements: Callable[..., Tensor]
 ) -> contextlib.AbstractContextManager[None]:
-    """In a context, replace PyTorch's dropout.
+    """Replace `F.dropout` and `torch.dropout` in a context.
 
-    Args:
-        dropout: takes the place of `F.dropout` and `torch.dropout`.
-        replacements: by name, what takes the place of other functions in
-            `torch.nn.functional`.
+    ``replacements`` are for other functions of `torch.nn.functional`, by name.
     """
 
     def direct(input: Tensor, p: float, train: bool) -> Tensor:
@@ -96,11 +88,8 @@ def nothing(x: Tensor, p: float) -> Tensor:
 def shrink(x: Tensor, p: float) -> Tensor:
     """Multiply each number by a factor that depends on its value, in place of dropout.
 
-    The factor does not depend on the position, because a correct solution may order
-    its dimensions differently. Neither a norm nor a sum undoes it. All factors are
-    positive, so that dropping before or after a ReLU is the same, as with real
-    dropout; and like a dropout mask, they have no gradient of their own. The
-    logarithmic scale of `asinh` keeps rounding errors small.
+    It does not depend on the position, because solutions may order dimensions
+    differently. It is positive, so that dropout may come before or after a ReLU.
     """
     if not p:
         return x

@@ -38,9 +38,7 @@ def _training_mode(call: Call) -> Iterator[None]:
 def dropout(call: Call) -> Tries:
     """Yield calls in eval mode, and in training mode with a stand-in for dropout.
 
-    The stand-in is not random, so the results and gradients show where dropout is
-    applied. It also counts the entries that it is applied to. The count is too
-    small if one random number decides on several entries together.
+    The stand-in is not random, so the results show where dropout is applied.
     """
 
     def first_result() -> Results:
@@ -85,9 +83,7 @@ BY_HAND = {"chance": "by hand"}  # the whole answer in that case
 def gradient(call: Call) -> Tries:
     """Take gradients of a weighted sum of the results, by argument and parameter.
 
-    Results that are only for inspection are left out. A module is in training mode,
-    where gradients are needed, or in eval mode if it is random in training mode, as
-    dropout makes it.
+    A module is in training mode, or in eval mode if training is random.
     """
 
     def learning() -> Results:

@@ -16,9 +16,7 @@ from autograder.checks.properties.call import Call, Results, Tries, copied_modul
 def loaded(call: Call) -> Tries:
     """Yield calls of a module, another with its state, and a copy with halved weights.
 
-    They show whether the state dict holds all that results depend on, and whether
-    results are computed from the present weights. Before them comes a list of what
-    the module holds.
+    They show whether the state dict is complete, and the present weights are used.
     """
 
     def from_state() -> Results:
@@ -43,11 +41,7 @@ def loaded(call: Call) -> Tries:
 
 
 def _list_contents(call: Call) -> Results:
-    """List what a module should not hold, as text: for each kind, names in a line.
-
-    The kinds are buffers that require a gradient, and, if the exercise is strict about
-    them, further entries of the state dict and further parameters.
-    """
+    """List what a module should not hold, as text: for each kind, names in a line."""
     learning = sorted(n for n, b in call.target.named_buffers() if b.requires_grad)
     contents = {"buffers that ask for a gradient": join_names(learning)}
     if call.alone:
@@ -89,10 +83,8 @@ def _start(
 ) -> str:
     """Describe the initial values of a matrix, like "at random" or "some rows alike".
 
-    Args:
-        value: the matrix of weights.
-        twin: the same matrix of a second new module.
-        earlier: the matrices before it in the module, by name.
+    ``twin`` is the same matrix of a second new module; ``earlier`` holds the
+    matrices before it in this one.
     """
     numbers = value.detach()
     if not value.requires_grad:

@@ -62,8 +62,7 @@ def _copy(value: Any) -> Any:
 def _holds(value: Any, original: Any) -> bool:
     """Return whether a value still has the content of its copy.
 
-    A tensor must have the same entries, where NaN equals NaN. A list or dict must hold
-    the same objects; the tensors, lists and dicts among them are compared on their own.
+    A list or dict must hold the same objects. NaN equals NaN.
     """
     if isinstance(value, torch.Tensor):
         if value.shape != original.shape or value.dtype != original.dtype:

@@ -1,7 +1,6 @@
 """Read a zip from an untrusted source, within limits and without writing any file.
 
-A fault of the archive as a whole raises `NotPlacedError`. A member that no LMS would
-write is left out with a reason, and the others are read.
+A faulty archive raises `NotPlacedError`; an odd member is only left out.
 """
 
 from __future__ import annotations
@@ -43,8 +42,7 @@ class NotPlacedError(Exception):
 class Member:
     """A regular file of an archive or of a folder.
 
-    ``time`` is a naive datetime from the archive, or None. ``place`` is what the source
-    needs to open the member: a ZipInfo or a path.
+    ``time`` is naive; ``place`` is what the source needs to open the member.
     """
 
     name: str
@@ -93,14 +91,10 @@ class Source:
 
 
 class Archive(Source):
-    """A zip file.
-
-    Args:
-        file: the content of the zip, if it is not the file at ``path``.
+    """A zip file, at ``path`` or with the content ``file``.
 
     Raises:
-        NotPlacedError: it cannot be read as a zip, has too many members, or is
-            manipulated.
+        NotPlacedError: it is no zip that can be read safely.
     """
 
     def __init__(self, path: Path, file: IO[bytes] | None = None):
@@ -151,11 +145,7 @@ class Archive(Source):
             end = info.header_offset + 30 + info.compress_size
 
     def _members(self) -> Iterator[Member]:
-        """Yield the files that an LMS may have written, and leave out the others.
-
-        Folders, and files that operating systems or Jupyter add, are skipped without a
-        record.
-        """
+        """Yield the files that an LMS may have written, and leave out the others."""
         # `is_dir` of Python 3.11 fails on an empty name, which hostile archives have.
         infos = [i for i in self._zip.infolist() if not i.filename.endswith("/")]
         named = [(info, _name(info)) for info in infos]
@@ -175,10 +165,9 @@ class Archive(Source):
 
 
 def _name(info: zipfile.ZipInfo) -> str | None:
-    """A member's name; None if its encoding is unknown, or it is longer than any path.
+    """Return a member's name; None if its encoding is unknown, or it is too long.
 
-    Without the flag for UTF-8 the encoding should be cp437, which zipfile assumes; in
-    fact, many tools write UTF-8 without setting the flag.
+    Many tools write UTF-8 without the flag for it, which zipfile takes for cp437.
     """
     name = info.orig_filename
     if len(name) > _LONGEST_NAME:  # to normalise it takes quadratic time
@@ -194,9 +183,7 @@ def _name(info: zipfile.ZipInfo) -> str | None:
 def plain(name: str) -> str:
     """Normalise a name: letters in NFC, plain blanks, and no invisible characters.
 
-    Names would otherwise look alike and yet differ: Persian names contain invisible
-    joiners, macOS puts narrow blanks into the times of screenshots, and browsers
-    mark text that is written from right to left.
+    Names that look alike could otherwise differ.
     """
     kinds = {c: unicodedata.category(c) for c in set(name)}
     visible = "".join(" " if kinds[c] == "Zs" else c for c in name if kinds[c] != "Cf")

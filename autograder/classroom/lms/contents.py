@@ -21,10 +21,10 @@ _DECORATION = re.compile(r"^(?:copy[ _]of[ _])*(.+?)(?:-\d+|\s?\(\d+\))*$", re.I
 
 @dataclass(frozen=True)
 class AttemptFiles:
-    """The files of one attempt, which is what a student handed in at one time.
+    """What a student handed in at one time.
 
     Attributes:
-        files: contents by the path at which each is stored, earlier uploads first.
+        files: contents by path.
         notes: remarks on the files for a person to read.
         fault: why they cannot be graded, "" if they can.
     """
@@ -37,15 +37,10 @@ class AttemptFiles:
 def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> AttemptFiles:
     """Read the files of an attempt, within the limits of grading.
 
-    Files that nbgrader, not a student, puts beside a submission are left out. If there
-    is no notebook, zips among the files are unpacked as well.
-
-    Args:
-        root: the course folder, whose source shows which notebook is the unit's.
+    If there is no notebook, zips among the files are unpacked as well.
 
     Raises:
-        NotPlacedError: the attempt is too large or damaged, or is only text that was
-            typed into the LMS.
+        NotPlacedError: the attempt is too large or damaged, or has no file.
     """
     limits, notes = intake.DEFAULTS, []
     if len(attempt.files) > limits.files:
@@ -88,13 +83,9 @@ def _notebook(
 ) -> tuple[str, str, list[str]]:
     """Find the unit's notebook among the files.
 
-    Args:
-        files: contents by path.
-        root: the course folder, whose source notebook shows which one is meant.
-
     Returns:
-        The path of the notebook, "" if there is none; why the files cannot be
-        graded, "" if they can; and remarks for a person to read.
+        Its path, "" if there is none; why the files cannot be graded, "" if they
+        can; and remarks for a person to read.
     """
     path = root / "source" / unit / f"{unit}.ipynb"
     if not path.is_file():  # not one of our units: its notebooks may have any names
@@ -124,12 +115,8 @@ def _read(
 ) -> tuple[bytes, int]:
     """Read a member; if it is a notebook that is too large, leave out its outputs.
 
-    Args:
-        most: the maximum number of bytes to return.
-
     Returns:
-        The content; and the original size of a notebook whose outputs were left
-        out, else 0.
+        The content; and the original size if outputs were left out, else 0.
     """
     if member.size <= limits.notebook or not _notebooks([member.name]):
         return source.read(member, most), 0
@@ -155,11 +142,7 @@ def _notebooks(files: Iterable[str]) -> list[str]:
 def _unpacked(
     archive: Source, member: Member, limits: intake.SizeLimits, most_bytes: int
 ) -> dict[str, bytes]:
-    """Unpack a zip that was handed in instead of a notebook; map paths to contents.
-
-    Args:
-        most_bytes: the limit on the unpacked files together.
-    """
+    """Unpack a zip that was handed in instead of a notebook; map paths to contents."""
     files: dict[str, bytes] = {}
     with inside(archive, member, limits.total) as packed:
         strip_top(packed)
@@ -179,13 +162,7 @@ def _rename_notebook(
 ) -> dict[str, bytes]:
     """Give the unit's notebook the name that grading expects; return the new files.
 
-    If it is the only notebook, and not in a folder, it is renamed to
-    ``UNIT.ipynb``. Otherwise, all notebooks lose the marks of copies in their
-    names, such as " (1)", unless two files would then have the same name.
-
-    Args:
-        files: contents by path, as is the result.
-        path: the path of the unit's notebook; "" if there is none.
+    If others are beside it, only marks of copies, such as " (1)", are removed.
     """
     if _notebooks(files) == [path] and "/" not in path:
         return {(f"{unit}.ipynb" if p == path else p): d for p, d in files.items()}

@@ -1,10 +1,8 @@
 """Find out from a file's name in an LMS's archive which student handed it in.
 
-A layout describes the names that an LMS writes: those of Canvas and Moodle are here,
-those of other LMSs in extras. A name begins with what the LMS writes and ends with what
-a student chose, so patterns are anchored at the start and take the first match: no
-student can choose a file name that passes for another student's. An archive has one
-layout, that of most of its files.
+A layout describes the names that an LMS writes; extras add further layouts. The
+end of a name is chosen by the student, so patterns are anchored at the start:
+no student can choose a file name that passes for another student's.
 """
 
 from __future__ import annotations
@@ -29,9 +27,7 @@ class Submitter:
 
     Attributes:
         key: the student's number or user name in the LMS, or "".
-        rival: a second possible key, if the name in the archive can be read in two
-            ways, or "". A student called "x_12345" may want to pass for the one with
-            the key 12345.
+        rival: a second possible key, if the file's name can be read in two ways.
         grouped: whether the name of a group and "-" may precede ``name``.
     """
 
@@ -79,14 +75,12 @@ class Layout:
             groups are parts of that name, such as "key", "name", "when" or "file".
         has_lasting_keys: whether keys identify the same person in every assignment.
         has_usernames: whether keys may be user names.
-        ignored_pattern: matches files that the LMS adds itself, which are ignored.
-        read_time: converts the text of the group "when" to UTC (naive); it is also
-            given a function that converts the LMS's local time to UTC.
-        find_prefix: needed if the group "head" holds the assignment's name and then
-            the key. Given all heads and the roster's user names, it returns the
-            first part.
+        ignored_pattern: matches files that the LMS adds itself.
+        read_time: converts the text of the group "when" to UTC (naive).
+        find_prefix: given all texts of the group "head" and the roster's user
+            names, finds the part before the key.
         read_submitters: reads from the archive's metadata, by key, who handed in
-            and when; it is also given the names of the files that were handed in.
+            and when, given the names of the files.
     """
 
     lms: str
@@ -129,9 +123,7 @@ def all_layouts() -> tuple[Layout, ...]:
 
 
 def to_utc(zone: str = "") -> ToUtc:
-    """Make a function that converts the local time of a zone to UTC.
-
-    The default is this computer's zone.
+    """Make a function that converts a zone's time, or else this computer's, to UTC.
 
     Raises:
         UsageError: there is no such zone.
@@ -156,10 +148,7 @@ def is_known(name: str) -> bool:
 
 
 def detect(archive: Source, lms: str = "") -> Layout:
-    """Return the layout of an archive.
-
-    Args:
-        lms: the name of its LMS, in lower case; "" for the layout that fits most files.
+    """Return the layout of an LMS (in lower case), or else the one that fits best.
 
     Raises:
         NotPlacedError: no known layout fits, or several fit equally well.
@@ -185,18 +174,11 @@ def attempts(
 ) -> tuple[list[Attempt], list[tuple[str, str]]]:
     """Group the files of an archive into attempts.
 
-    Args:
-        utc: converts the LMS's local time to UTC, both naive.
-        usernames: user names of the roster, for an LMS that identifies people by
-            them.
-
     Returns:
-        The attempts; and, for each file that is in none of them and that the LMS
-        did not add itself, its name and the reason why it is not used.
+        The attempts; and a name and a reason for each file that is not used.
 
     Raises:
-        NotPlacedError: no file has a name that the LMS gives, or neither the names
-            nor the metadata make clear who handed in the files.
+        NotPlacedError: no file name fits, or it is unclear whose the files are.
     """
     matches = [(m, layout.pattern.fullmatch(m.name)) for m in archive.members]
     strays = [

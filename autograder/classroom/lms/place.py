@@ -1,7 +1,6 @@
 """Store the submissions in an LMS's archives where nbgrader looks for them.
 
-Archives and students are handled one at a time. A fault in one becomes a line
-in the table that ``autograder collect`` prints, and does not affect the others.
+A fault in one becomes a line in the table that ``autograder collect`` prints.
 """
 
 from __future__ import annotations
@@ -38,14 +37,11 @@ class Placing:
     """What became of a submission, a file, or a whole archive.
 
     Attributes:
-        name: the student's id, the person as the LMS names them, or the file's
-            name; "" for a whole archive.
-        status: "placed", "replaced", "same" (as the stored submission), "older"
-            (than the stored one), "unclear" (which of the two is newer) or "not
-            placed".
+        name: the name or id of the student, or the file's name; "" for an archive.
+        status: "placed", "replaced", "same", "older", "unclear" (which is newer) or
+            "not placed".
         remark: the reason, and whatever else a person should know.
-        fault: why the submission cannot be graded, so that the student must hand in
-            again; "" if it can.
+        fault: why the student must hand in again; "" if it can be graded.
     """
 
     archive: str
@@ -61,15 +57,12 @@ class Placing:
 
 @dataclass(frozen=True)
 class Collection:
-    """Stores the submissions of an assignment from LMS archives in the course folder.
+    """The collection of an assignment's submissions from LMS archives.
 
     Args:
-        utc: converts the LMS's local time to UTC, both naive.
-        lms: the LMS whose layout the archives have; "": it is detected for each.
-        replace: whether an archive's submission replaces the stored one if it is
-            unclear which is newer.
-        due: the deadline, naive in UTC; work that an LMS calls late without stating a
-            time counts as one second late.
+        lms: the LMS whose layout the archives have; "" detects it for each.
+        replace: whether to replace stored submissions that are, or may be, newer.
+        due: the deadline, naive in UTC.
     """
 
     unit: str
@@ -93,8 +86,7 @@ class Collection:
     def _store_all(self, path: Path, archive: Source) -> Iterator[Placing]:
         """Store the submissions of one archive, and yield their outcomes.
 
-        Members of the archive that are left out come first, as "not placed". ``path``
-        is the file that was given, which may contain several archives.
+        ``path`` is the file that was given, which may contain several archives.
         """
         for name, reason in archive.left_out:
             yield Placing(path.name, name, "not placed", reason)
@@ -138,12 +130,7 @@ class Collection:
     def _student(
         self, archive: Source, layout: Layout, student: str, claims: Sequence[Claim]
     ) -> tuple[str, str, str]:
-        """Store a student's latest attempt; return status, remark and any fault.
-
-        Args:
-            claims: the attempts in the archive that match this student, each with the
-                person who handed it in according to the LMS.
-        """
+        """Store a student's latest attempt; return status, remark and any fault."""
         person, latest = _latest(claims)
         unread = ""
         if latest.time is None and not layout.has_lasting_keys:
@@ -164,8 +151,7 @@ def _latest(claims: Sequence[Claim]) -> Claim:
     """Return the latest of a student's attempts, with the person who handed it in.
 
     Raises:
-        NotPlacedError: several people match the student, or it is unclear which
-            attempt is the latest.
+        NotPlacedError: it is unclear which person or which attempt is meant.
     """
     claimants = {_claimant(person): person.label for person, _ in claims}
     if len(claimants) > 1:
@@ -198,11 +184,7 @@ def _describe(attempt: Attempt) -> str:
 
 
 def _note(person: Submitter, attempt: Attempt, lms: str, count: int) -> Note:
-    """Make the note on a submission that later collections compare with a new one.
-
-    Args:
-        count: the number of the student's attempts in the archive.
-    """
+    """Make the note for later collections on the latest of ``count`` attempts."""
     kind, time = "", ""
     if attempt.time:
         kind, time = "lms", attempt.time.isoformat()
@@ -215,8 +197,7 @@ def _note(person: Submitter, attempt: Attempt, lms: str, count: int) -> Note:
 def _stamp(attempt: Attempt, due: datetime.datetime | None) -> tuple[str, str]:
     """Return the content of ``timestamp.txt``, "" for none; and a remark on lateness.
 
-    If the LMS calls an attempt late without giving a time, and the deadline has passed,
-    the time is one second after the deadline, so that the attempt counts as late.
+    Work that is late by an unknown time usually counts as one second late.
     """
     time, remark = attempt.time, ""
     if attempt.late and time is None:

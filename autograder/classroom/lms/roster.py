@@ -43,9 +43,8 @@ class Enrolment:
     """A student on the roster, with data for which the gradebook has no field.
 
     Attributes:
-        participants: Moodle's number of the student in the assignment, from its
-            grading worksheet; several if it is unclear which row is the student's.
-        modified: the time of the submission in that worksheet, as Moodle writes it.
+        participants: Moodle's number of the student; several if that is unclear.
+        modified: when the student handed in, as Moodle's worksheet writes it.
     """
 
     student: Student
@@ -69,18 +68,14 @@ class Roster:
     def find(self, person: Submitter, layout: Layout, blind: bool = False) -> str:
         """Find the id of the only student who matches a person named in an archive.
 
-        Keys and addresses are compared first; a name is enough only if nobody matches,
-        the archive gives no address, the LMS does not hide the person, and the roster
-        lacks the student's key. If the person's second possible key (`Submitter.rival`)
-        is a student's, the name must match as well. Without a roster, `_use_lms_key`
-        decides.
+        Names are compared only if keys and addresses do not help. An empty roster takes
+        the LMS's own key as the id.
 
         Args:
             blind: whether the LMS hides the person's identity.
 
         Raises:
-            NotPlacedError: nobody matches, or it is unclear who is meant; or the id
-                cannot be the name of a folder.
+            NotPlacedError: it is unclear who is meant, or the id cannot be used.
         """
         if not self.entries:
             return self._use_lms_key(person, layout, blind)
@@ -121,13 +116,10 @@ class Roster:
         raise NotPlacedError(f"{label} is not on the roster")
 
     def _use_lms_key(self, person: Submitter, layout: Layout, blind: bool) -> str:
-        """Return the LMS's own key for a person, to serve as the id without a roster.
-
-        If there is no key, it is the e-mail address.
+        """Return the LMS's key for a person, or else the address, as the student's id.
 
         Raises:
-            NotPlacedError: the LMS hides the person, its keys change with each
-                assignment, or the key cannot be the name of a folder.
+            NotPlacedError: the LMS gives nothing that can serve as an id.
         """
         if blind:
             raise NotPlacedError(
@@ -141,9 +133,7 @@ class Roster:
         return valid(person.key or person.email)
 
     def with_worksheet(self, path: Path) -> Roster:
-        """Return a roster with the data of Moodle's grading worksheet of an assignment.
-
-        The worksheet adds each student's participant number and time of submission.
+        """Return a roster with numbers and times from Moodle's grading worksheet.
 
         Raises:
             CourseError: the file cannot be read, or is not such a worksheet.
@@ -177,8 +167,7 @@ class Roster:
         """Find when a student handed in, according to Moodle's worksheet.
 
         Returns:
-            The time, naive in UTC, or None; and a remark on a time that cannot be read,
-            or "".
+            The time, naive in UTC, or None; and a remark if it cannot be read, or "".
         """
         texts = [e.modified for e in self.entries if e.student.id == student]
         text = "".join(texts).strip(" -")
@@ -215,11 +204,7 @@ def valid(student: str) -> str:
 
 
 def _is_known(entry: Enrolment, layout: Layout) -> bool:
-    """Return whether the roster has the key by which an LMS refers to a student.
-
-    If keys are the same in every assignment, the key is the LMS id. Otherwise, it is
-    Moodle's number of a participant, from the worksheet of the assignment.
-    """
+    """Return whether the roster has the key by which an LMS refers to a student."""
     return bool(entry.student.lms_id if layout.has_lasting_keys else entry.participants)
 
 
@@ -266,13 +251,7 @@ def _is_called(student: Student, name: str, grouped: bool = False) -> bool:
 
 
 def _is_same_address(first: str, second: str) -> bool:
-    """Whether two e-mail addresses are equal and not empty.
-
-    Case is ignored: hosts ignore it, and registrars and LMSs vary it in the part before
-    the "@". Everything else counts: ``a.b@u-ni.edu`` is not ``ab@uni.edu``. If a host
-    does distinguish ``Ada@`` from ``ada@``, two people match one enrolment, and neither
-    submission is stored.
-    """
+    """Return whether two e-mail addresses are equal, apart from case, and not empty."""
     return bool(first.strip()) and _address(first) == _address(second)
 
 
@@ -285,9 +264,9 @@ def _address(text: str) -> str:
 
 
 def from_csv(path: Path) -> Roster:
-    """Read a roster file, whose columns are ``COLUMNS``; only ``id`` is required.
+    """Read a CSV like that of ``nbgrader db student import``; only ``id`` is required.
 
-    A section may also be called "Groups", as in Moodle's list of participants.
+    It may also have the columns ``username`` and ``section``.
 
     Raises:
         CourseError: the file cannot be read, has no ids, or has one id twice.

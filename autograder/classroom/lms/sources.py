@@ -93,17 +93,13 @@ def inside(source: Source, member: Member, most: int) -> Archive:
 
 
 def pieces(source: Source, deepest: int = DEEPEST) -> Iterator[Source]:
-    """Yield each archive in a source, which may be one archive or contain several.
-
-    If the source has only zips, and none has a name that an LMS gives to a
-    student's file, these are the archives; otherwise, the source itself is the only
-    one. A folder that surrounds all of its files is removed from their names.
+    """Yield each archive in a source: the source itself, or the zips that it contains.
 
     Args:
         deepest: how many levels of zips in zips are opened.
 
     Raises:
-        NotPlacedError: a zip in it cannot be read; raised after the other archives.
+        NotPlacedError: a zip cannot be read; raised after the other archives.
     """
     for _ in range(DEEPEST):
         is_recognized = any(is_known(member.name) for member in source.members)

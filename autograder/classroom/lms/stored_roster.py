@@ -33,9 +33,7 @@ def read(root: Path) -> Roster:
 
 
 def keep(roster: Roster, root: Path) -> None:
-    """Store a roster in the course, for gradebook, grades, reports and feedback.
-
-    Fields that are empty in the roster stay as they were, and no student is removed.
+    """Store a roster in the course, without removing students or emptying fields.
 
     Raises:
         CourseError: the gradebook cannot be written.

@@ -40,12 +40,9 @@ class Place:
     ) -> tuple[str, str]:
         """Store a submission, if there is none yet or only an older one.
 
-        If there is one already, and the new one only asks for a regrade, it is moved to
-        the folder of such appeals instead, and the stored one stays.
+        One that only asks for a regrade does not replace another; it is kept elsewhere.
 
         Args:
-            files: contents by their paths in the folder.
-            note: the note to keep about it for later collections.
             stamp: the content of ``timestamp.txt``; "" for no such file.
             replace: whether to store it even if the stored one is, or may be, newer.
 
@@ -53,10 +50,8 @@ class Place:
             The outcome, as in `Placing.status`, and the reason for it.
 
         Raises:
-            NotPlacedError: the folder, or the one that contains it, is a link or a
-                file.
-            CourseError: the notes or the stored files cannot be read, or the notes
-                cannot be written.
+            NotPlacedError: there is a link or a file in the place of a folder.
+            CourseError: notes or stored files cannot be read or written.
             OSError: the submission cannot be written.
         """
         for path in (self.folder, self.folder.parent):  # above: a link to another disk
@@ -86,10 +81,6 @@ class Place:
         old_note: Note | None,
     ) -> tuple[str, str]:  # fmt: skip
         """Compare a new submission with the stored one.
-
-        Args:
-            new: the note on the new one.
-            old_note: the note on the stored one, if there is one.
 
         Returns:
             The outcome, as in `Placing.status`, and the reason for it.
@@ -128,9 +119,7 @@ class Place:
     def _dated(self, noted: Note) -> Note:
         """Return a `Note` on when the stored submission was handed in.
 
-        The time is that in ``timestamp.txt``. If this file is missing or has no
-        plausible time, or if the noted time is only that of a file in the archive
-        ("zip"), return ``noted``, the note from when it was collected.
+        Its time is usually that in ``timestamp.txt``; otherwise, it is ``noted``.
         """
         stamp, odd = intake.handed_in(self.folder)
         if stamp and not odd and noted.kind != "zip":
@@ -141,11 +130,9 @@ class Place:
         self, files: Mapping[str, bytes], stamp: str,
         put: Callable[[Path, Path, Path], Result],
     ) -> Result:  # fmt: skip
-        """Write a submission to a new folder, and call ``put``, which may move it.
+        """Write a submission to a new folder, and return the result of ``put``.
 
-        Args:
-            put: called with the course folder, the place and the new folder; its result
-                is returned.
+        ``put`` gets the course folder, the place and the new folder, which it may move.
         """
         part = self.folder.with_name(f".{self.unit}.part")
         shutil.rmtree(part, ignore_errors=True)
@@ -164,12 +151,7 @@ class Place:
             shutil.rmtree(part, ignore_errors=True)
 
     def _recover(self) -> None:
-        """Clean up after a replacement that was interrupted.
-
-        A replacement renames the old folder to ``.UNIT.old``, and then moves the new
-        one to its place. If the second step is missing, the old folder gets its name
-        back; otherwise, it is removed.
-        """
+        """Finish or undo a replacement that was interrupted."""
         old = self.folder.with_name(f".{self.unit}.old")
         if old.exists() and not self.folder.exists():
             old.rename(self.folder)

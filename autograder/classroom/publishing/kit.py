@@ -1,9 +1,8 @@
-"""Make the student kit: a folder to publish for students, which grows with the term.
+"""The student kit: a folder to publish for students, which grows with the term.
 
-The kit of a unit contains the notebooks up to this unit, and the checks as a wheel. If
-the unit builds on earlier ones, the reference solutions of all earlier units are
-included, so that no mistake is punished twice; hand this kit out once the deadlines of
-these units have passed. The kit contains no hidden cases.
+It contains the notebooks up to a unit, and the checks as a wheel without hidden
+cases. If the unit builds on earlier ones, it contains their solutions, so it
+must not be published before their deadlines.
 """
 
 from __future__ import annotations
@@ -70,8 +69,7 @@ _FOLDER = "1. Unpack this folder, and open a terminal in it."
 def first_unit() -> Unit:
     """Return the unit at which a kit ends by default.
 
-    It is the last one before the first unit whose kit contains solutions, so that
-    the kit can be published at once.
+    Its kit contains no solutions, so that it can be published at once.
 
     Raises:
         CourseError: the course has no unit.
@@ -110,16 +108,15 @@ def solution_units(last: Unit) -> list[Unit]:
 
 
 def build(last: Unit, folder: Path, repository: Repository | None = None) -> list[Path]:
-    """Write the student kit up to a unit, in place of all that ``folder`` contains.
+    """Write the student kit up to a unit, and return the paths of its files.
+
+    The kit takes the place of all that ``folder`` contains.
 
     Args:
         repository: where it will be published; by default, as in course.toml.
 
-    Returns:
-        The paths of the kit's files.
-
     Raises:
-        CourseError: a notebook is damaged, or was not made by this course's build.
+        CourseError: a notebook cannot be used.
     """
     repository = repository or published(last.root)
     version, data = _wheel(last, repository, folder)
@@ -193,13 +190,7 @@ def _readme(
 def _notebook(
     unit: Unit, repository: Repository, version: str, due: datetime | None = None
 ) -> str:
-    """Return the text of a release notebook as the kit contains it.
-
-    The kit's notebook has a badge that opens it in Colab, a cell that loads this
-    version of the checks and, if there is one, the deadline.
-
-    Args:
-        version: the version of the wheel with the checks.
+    """Return a release notebook's text for the kit, with badge, checks and deadline.
 
     Raises:
         CourseError: the release has no cells for the badge and the checks.
@@ -220,11 +211,7 @@ def _notebook(
 
 
 def _wheel(last: Unit, repository: Repository, folder: Path) -> tuple[str, bytes]:
-    """Build the wheel of the checks; return its version and its bytes.
-
-    Args:
-        folder: the folder of the kit, which may contain an earlier version.
-    """
+    """Build the wheel of the checks; return its version and its bytes."""
     files = {name: path.read_bytes() for name, path in contents(last).items()}
     for unit in notebook_units(last):
         for path in manifest.read(unit).ships:  # trained models
@@ -256,11 +243,7 @@ def _wheel(last: Unit, repository: Repository, folder: Path) -> tuple[str, bytes
 def _version(last: Unit, folder: Path, build_wheel: Callable[[str], bytes]) -> str:
     """Choose the wheel's version, "UNIT.DAY.TIME", such as "3.261128.2043".
 
-    The time is later than in all versions in ``folder``. But a kit whose wheel has not
-    changed keeps its version, so that students are not asked to install it again.
-
-    Args:
-        build_wheel: builds the bytes of the wheel for a version.
+    It is later than those in ``folder``, or the same if the wheel has not changed.
     """
     before: dict[tuple[int, int, int], Path] = {}
     for path in folder.glob(wheel_name("*")):
@@ -284,10 +267,9 @@ def _engine() -> PackageMetadata:
 
 
 def _requirements(last: Unit) -> dict[str, str]:
-    """The packages that students install, with lower bounds such as ">=2.6", or "".
+    """Map the packages that students install to lower bounds such as ">=2.6", or "".
 
-    There are no upper bounds, which would downgrade packages that other courses on the
-    same machine need.
+    Upper bounds would downgrade packages that other courses need.
     """
     listed = map(Requirement, _engine().get_all("Requires-Dist") or ())
     bounds = {

@@ -37,13 +37,10 @@ def notebook_with_solutions(unit: Unit) -> str:
 
 
 def refuse_early(label: str, last: datetime.datetime | None) -> None:
-    """Refuse to write solutions while a student may still hand in.
-
-    Args:
-        last: the last student's deadline, naive in UTC; None if there is none.
+    """Refuse to write solutions before the last deadline, ``last`` (naive, in UTC).
 
     Raises:
-        CourseError: a student may still hand in, or there is no deadline.
+        CourseError: the deadline has not passed, or there is none.
     """
     moment = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
     if last is None:

@@ -18,12 +18,9 @@ def write(
     name: str, version: str, files: Mapping[str, bytes], requires: Sequence[str] = (),
     **fields: str,
 ) -> bytes:  # fmt: skip
-    """The bytes of a wheel.
+    """Build a wheel from the files that it installs, by path; return its bytes.
 
-    Args:
-        files: the files that it installs, by path; ``LICENSE`` goes to its metadata.
-        requires: the distributions that it depends on.
-        fields: further core metadata, like ``Requires_Python=">=3.11"``.
+    ``fields`` are further core metadata, like ``Requires_Python=">=3.11"``.
     """
     info = f"{name.replace('-', '_')}-{version}.dist-info"
     headers = {"Metadata-Version": "2.1", "Name": name, "Version": version, **fields}

@@ -68,17 +68,8 @@ def _discrimination(
 ) -> tuple[float | None, str]:
     """Measure how well an exercise tells good students from others; remark on it.
 
-    The measure is the corrected item-total correlation: that of the exercise's
-    points with a student's points in all other checks. The points of a written
-    question are not subtracted, because they are not among the points of checks.
-
-    Args:
-        graded: the submissions in which the exercise is graded.
-
-    Returns:
-        The correlation, and a remark if it is low. If there are too few
-        submissions, or no differences in points, it is None, and the remark says
-        why.
+    This is the corrected item-total correlation: that of its points with those in
+    all other checks. It is None if it cannot be computed, and the remark says why.
     """
     points = [s.points[exercise.name] or 0.0 for s in graded]
     exercise_points = [0.0 if exercise.written else p for p in points]
@@ -103,13 +94,10 @@ def _discrimination(
 
 
 def with_before(overview: Overview, path: Path) -> Overview:
-    """Add to a report the mean shares and discrimination indices of an earlier term.
-
-    Args:
-        path: the earlier term's shareable table.
+    """Add the means and indices of an earlier term's shareable table to a report.
 
     Raises:
-        CourseError: the file cannot be read, or is not such a table of this unit.
+        CourseError: the file is not such a table of this unit.
     """
     table = sheet.read(path)
     try:

@@ -37,8 +37,7 @@ def overview(
     """Compute the report of a class.
 
     Args:
-        sections: sections of extras, for the instructor only.
-        named: False for a report to share; see `anonymous`.
+        named: False for a report to share, which identifies no students.
         ungraded: students whose latest submission is not graded.
         changes: changes of scores, the oldest first.
 
@@ -139,9 +138,7 @@ def _reasons(
 ) -> Iterator[str]:
     """Yield the reasons why a student may need help.
 
-    Args:
-        points: the student's points from checks.
-        most: the attainable points from checks.
+    ``points`` are the student's points from checks, out of ``most``.
     """
     if submission.refused:
         yield f"refused: {submission.refused}"

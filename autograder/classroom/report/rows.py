@@ -30,24 +30,20 @@ class CaseRow:
 class ExerciseRow:
     """How the class did on one exercise.
 
+    Fields may be None where there is nothing to count, or in a shareable report.
+
     Attributes:
-        mean: the mean share of the points; None if nothing is graded yet, or if the
-            exercise is worth no points.
-        full, part, none: how many students have all, some, or no points; None in a
-            shareable report.
+        mean: the mean share of the points.
+        full, part, none: how many students have all, some, or no points.
         waiting: how many answers are not graded yet.
-        index: correlation with the points in all other checks, -1 to 1; None if it
-            cannot be computed.
-        remark: what the index, or the lack of one, means, and how the results compare
-            with those of an earlier term.
-        decided_inside: how many verdicts come from an assert in the sandbox, not from
-            the judge.
-        seconds: median time of its check; None without verdicts.
-        blank: how many students left the stub as it was; None for a written question
-            and in a shareable report.
-        failed: the cases that students failed, with counts, in the order of the cases.
+        index: correlation with the points in all other checks, -1 to 1.
+        remark: what the index and changes since an earlier term mean.
+        decided_inside: how many verdicts come from the sandbox, not from the judge.
+        seconds: median time of its check.
+        blank: how many students left the stub as it was.
+        failed: the cases that students failed, with counts.
         without_points: the ids of students without points.
-        mean_before, index_before: mean and index in an earlier term, None if unknown.
+        mean_before, index_before: mean and index in an earlier term.
     """
 
     name: str
@@ -122,19 +118,17 @@ class Overview:
 
     Attributes:
         named: False for the shareable report.
-        known_max: the maximum of points that checks give, without written answers;
-            ``median`` and ``mean`` are of these points.
+        known_max: the maximum of points that checks give; ``median`` and ``mean``
+            are of these points.
         behind: how many students have less than half of ``known_max``.
-        repairs, refused, levels: counts of submissions, by the kind of repair, by the
-            reason for a refusal, and by the level of isolation in which they ran.
-        uncounted: how many submissions ran without a Linux control group, which
-            measures the resources that they use.
+        repairs, refused, levels: counts of submissions, by kind of repair, reason
+            for a refusal, and level of isolation.
+        uncounted: how many submissions ran without a Linux control group.
         seconds: the time of grading a submission: median, maximum, and total.
         missing: students who have handed in nothing.
         ungraded: students whose latest submission is not graded yet.
         slowest: the students whose grading took longest, with the seconds.
         changes: changes of scores, the newest first.
-        sections: sections of extras.
     """
 
     unit: str

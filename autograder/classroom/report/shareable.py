@@ -41,10 +41,9 @@ def anonymous(overview: Overview) -> Overview:
 
 
 def _common_mistakes(rows: Sequence[MistakeRow]) -> Iterator[MistakeRow]:
-    """Yield the recognised mistakes of at least ``RARE`` students, without names.
+    """Yield the recognised mistakes that several students made, without names.
 
-    All other reasons in an exercise are merged into one row, which is left out if it
-    counts fewer than ``RARE``.
+    The other reasons in an exercise are merged into at most one row.
     """
     common = [row for row in rows if row.name and row.count >= RARE]
     for row in common:

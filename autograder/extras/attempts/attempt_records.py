@@ -1,7 +1,6 @@
 """Read students' recorded attempts, from their submissions or their own folders.
 
-Since students can change these records, entries that cannot be read are left out, and
-counted in ``AttemptLog.unreadable``.
+Students can change these records, so unreadable entries are only counted.
 """
 
 from __future__ import annotations
@@ -60,8 +59,7 @@ def live(pattern: str) -> dict[str, AttemptLog]:
     """Map each account to the attempts in its own files on this machine.
 
     Args:
-        pattern: matches the folders, like "/home/*/02_attention". A file counts for
-            the account that owns it.
+        pattern: matches the folders, like "/home/*/02_attention".
     """
     logs: dict[str, list[AttemptLog]] = defaultdict(list)
     for folder in sorted(glob.glob(pattern)):

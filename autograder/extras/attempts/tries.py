@@ -32,10 +32,7 @@ class StuckStudent:
 class ExerciseTries:
     """The attempts of a class at one exercise.
 
-    Attributes:
-        attempts: the median number of attempts of the students who solved it.
-        minutes: their median time from the first attempt to the solution; None, like
-            ``attempts``, if no student solved it.
+    ``attempts`` and ``minutes`` are medians of the students who solved it, or None.
     """
 
     number: str
@@ -51,8 +48,7 @@ def read(unit: str, root: Path, live: str = "") -> dict[str, AttemptLog]:
     """Map each student to their recorded attempts; those without entries are left out.
 
     Args:
-        live: a pattern for students' folders, from which the attempts are read (see
-            `attempt_records.live`); "" reads them from the submissions.
+        live: a pattern for students' folders; "" reads the submissions instead.
     """
     logs = attempt_records.live(live) if live else {
         student: attempt_records.handed_in(folder)
@@ -73,13 +69,9 @@ def describe_unreadable(logs: Mapping[str, AttemptLog]) -> str:
 
 
 def table(unit: str, by_student: ByStudent) -> list[ExerciseTries]:
-    """Summarise the attempts at each exercise that anybody tried, in the unit's order.
+    """Summarise the attempts at each exercise that anybody tried, and who is stuck.
 
-    A student without success counts as stuck after `STUCK` attempts, and is listed with
-    the last mistake that was recognised.
-
-    Args:
-        by_student: each student's attempts, in chronological order.
+    Each student's attempts must be in chronological order.
     """
     rows = []
     for exercise in reference_metadata.titles(find_unit(unit).name):

@@ -19,11 +19,9 @@ def _time(text: str, utc: ToUtc) -> datetime.datetime | None:
 
 
 def _prefix(heads: Collection[str], usernames: Collection[str]) -> str:
-    """Find the prefix, "ASSIGNMENT_", that all ``heads``, "ASSIGNMENT_USERNAME", share.
+    """Find the prefix "ASSIGNMENT_" that all ``heads``, "ASSIGNMENT_USERNAME", share.
 
-    The names of an assignment and of a user may contain "_". If there are therefore
-    several possible prefixes, the one that yields most of the roster's ``usernames`` is
-    returned.
+    If there are several, the roster's ``usernames`` decide.
 
     Raises:
         NotPlacedError: there is no prefix, or several are equally likely.

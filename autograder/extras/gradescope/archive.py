@@ -1,11 +1,8 @@
 """Build the zip for Gradescope's autograder, with all that grading one unit needs.
 
-It has the layout that Gradescope requires: ``setup.sh`` runs once, as root and with
-network access, when the image is built, and ``run_autograder`` for each hand-in. The
-zip contains hidden references and the course's secret. Before it grades,
-``run_autograder`` makes these readable by root only; a submission's code runs as a
-different user, unless no level of isolation works there. The zip is for Gradescope and
-must never be given to students.
+Gradescope runs its ``setup.sh`` once, and ``run_autograder`` for each hand-in.
+It contains hidden references and the course's secret, and must never be given
+to students.
 """
 
 from __future__ import annotations
@@ -60,7 +57,7 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
     """Write the zip with which Gradescope grades a unit, and return its path.
 
     Args:
-        tell: what students see immediately, one of `extras.hosted.results.TELL`.
+        tell: what students see immediately: "points", "cases" or "panels".
 
     Raises:
         CourseError: the zip cannot be written, or the unit's notebooks are damaged.

@@ -29,11 +29,7 @@ def _gradescope(options: Namespace) -> int:
 
 
 def _write_grades(book: Classbook, folder: Path) -> tuple[str, ...]:
-    """Write ``<student>/results.json`` for each student.
-
-    Returns:
-        A line that says how many submissions have no score yet; () if all have one.
-    """
+    """Write ``<student>/results.json`` for each student; return remarks."""
     from autograder.classroom import exports
     from autograder.extras.hosted import results
 

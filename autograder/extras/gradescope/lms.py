@@ -27,13 +27,10 @@ _Loader.add_multi_constructor("", lambda loader, suffix, node: None)
 def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submitted]:
     """Map each submission's number to its submitters and the time of the hand-in.
 
-    They are read from the archive's metadata file.
-
-    Args:
-        handed_in: the names of the students' files; none is taken for the metadata.
+    They are in the archive's metadata file, which is none of the students' files.
 
     Raises:
-        NotPlacedError: there is not exactly one metadata file, or it cannot be read.
+        NotPlacedError: there is not exactly one metadata file, or it is damaged.
     """
     files = [
         member for member in archive.members

@@ -1,8 +1,7 @@
-"""Grade one submission for a hosted service, which starts a process for each hand-in.
+"""Grade one submission for a service that starts a process for each hand-in.
 
-``nbgrader autograde`` grades the submission as it would in a class, but in a temporary
-course folder that contains only the unit, the course's settings and secret, and this
-submission. `results` converts the outcome to the format of the service.
+``nbgrader autograde`` grades it as in a class, in a temporary course folder.
+`results` converts the outcome to the format of the service.
 """
 
 from __future__ import annotations
@@ -35,10 +34,8 @@ def grade(
     """Grade the submission in a folder; return a class book with this one student.
 
     Args:
-        course: the folder with ``source/``, ``release/`` and ``nbgrader_config.py``.
-        unconfined: whether to grade even if this machine cannot isolate the student's
-            code; only for a container that the service deletes. A separate process
-            still decides on the points.
+        unconfined: whether to grade even if this machine cannot isolate the
+            student's code; only for a container that the service deletes.
 
     Raises:
         CourseError: grading failed for a reason that is not the student's fault.

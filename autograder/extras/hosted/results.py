@@ -1,9 +1,7 @@
 """A graded submission in the formats of services that grade on hand-in.
 
-The argument ``tell``, one of `TELL`, says what a student sees of an exercise: only the
-points ("points"), also which cases passed and in which aspect points were lost
-("cases"), or the check's panel, which names the mistake ("panels"). Gradescope shows
-the panel after the deadline.
+``tell`` says what a student sees of an exercise: only points ("points"), also
+the cases ("cases"), or the check's panel, which names the mistake ("panels").
 """
 
 from __future__ import annotations
@@ -77,8 +75,7 @@ FORMATS = {"gradescope": gradescope, "prairielearn": prairielearn, "text": text}
 def reveal(exercise: Item, submission: Submission, tell: str) -> list[str]:
     """List the lines that a student may see about an exercise, besides its points.
 
-    They depend on ``tell``, one of `TELL`: "points" reveals none, "cases" those of
-    `_cases`, and "panels" those of `_panel`. There are none without a verdict.
+    ``tell`` is "points" for none, "cases" for its cases, or "panels" for the panel.
     """
     record = submission.records.get(exercise.name)
     if record is None or tell == "points":
@@ -91,9 +88,7 @@ def _tests(
 ) -> Iterator[Json]:
     """Yield an exercise's entries in Gradescope's list of tests.
 
-    The first is visible at once. A second one, with the check's panel, is visible after
-    the deadline; it is left out if it says the same. An exercise that is not graded yet
-    has one entry without a score.
+    The first is visible at once, and a second may add more after the deadline.
     """
     name, points = title(book.unit, exercise.name), submission.points[exercise.name]
     if points is None:

@@ -28,12 +28,10 @@ _EARLY = 60.0  # seconds before its expiry at which a token is renewed
 class AdvantageAssignment:
     """A unit's line item (gradebook column) in an LMS course that uses LTI 1.3.
 
-    The settings name the course; otherwise, it is the one in which students opened
-    the JupyterHub. A missing line item is created with the first score.
+    A missing line item is created with the first score.
 
     Raises:
-        CourseError: a setting or pylti1p3 is missing, it is unclear which course is
-            meant, or the LMS cannot be reached or refuses.
+        CourseError: a setting is missing, or the LMS cannot be reached or refuses.
     """
 
     lms = "the LMS"
@@ -106,8 +104,7 @@ class AdvantageAssignment:
     def send(self, key: str, mark: SentMark) -> None:
         """Send the grade of the student whose LMS id is ``key``.
 
-        If the unit has no line item in the LMS yet, it is created first. Errors are
-        those of `OnlineAssignment.send`.
+        Errors are those of `OnlineAssignment.send`.
         """
         from pylti1p3.grade import Grade
         from pylti1p3.lineitem import LineItem
@@ -141,11 +138,8 @@ class AdvantageAssignment:
     def _translating_errors(self, of_student: bool = False) -> Iterator[None]:
         """Translate errors of the LMS, in a ``with`` block that sends requests.
 
-        Args:
-            of_student: whether the requests are about a single student.
-
         Raises:
-            GradeRefusedError: the LMS refuses a request about a single student.
+            GradeRefusedError: the LMS refuses, and the requests are about one student.
             CourseError: any other error of the LMS or the network.
         """
         from pylti1p3.exception import LtiException, LtiServiceException

@@ -34,10 +34,8 @@ class LmsMember:
 class LmsStanding:
     """A student's current entry for the assignment in the LMS.
 
-    Attributes:
-        score: in the gradebook's points; None if there is none.
-        reason_to_skip: why no score is sent for this student, like "excused in
-            Canvas"; "" if one may be sent.
+    ``score`` is in the gradebook's points, and ``reason_to_skip`` says why none is
+    sent, like "excused in Canvas".
     """
 
     score: float | None = None
@@ -48,9 +46,7 @@ class LmsStanding:
 class SentMark:
     """A student's grade to send.
 
-    Attributes:
-        score: points, out of ``max_points``.
-        handed_in: the time of the hand-in in UTC, without zone; None if unknown.
+    ``handed_in`` is the time of the hand-in in UTC, without zone.
     """
 
     score: float
@@ -93,11 +89,7 @@ class FileAssignment(OnlineAssignment, Protocol):
     def attach(self, key: str, page: Path, score: float | None, comment: str) -> None:
         """Attach a feedback page for a member; raises as `send`.
 
-        Some LMSs delete the score and the comment unless they are sent with the file.
-
-        Args:
-            score: the LMS's current score; None if there is none.
-            comment: the comment that belongs to the grade.
+        The current score and the comment are given, as some LMSs would delete them.
         """
 
 
@@ -105,12 +97,10 @@ def rank(person: LmsMember, student: Student, has_lms_ids: bool) -> int:
     """Rate how certain it is that a member of the LMS's course is a student.
 
     Args:
-        has_lms_ids: whether members' keys are the roster's LMS ids. If so, a student
-            whose LMS id is known can only be the member with this key.
+        has_lms_ids: whether members' keys are the roster's LMS ids.
 
     Returns:
-        4 if the key matches, 3 if the email does, 2 if an id does, 1 if the name does,
-        and 0 if they do not match.
+        4 for a key, 3 for the email, 2 for an id, 1 for the name, 0 for no match.
     """
     if student.lms_id and (has_lms_ids or student.lms_id == person.key):
         return 4 * (student.lms_id == person.key)

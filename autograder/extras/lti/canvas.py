@@ -47,11 +47,7 @@ class CanvasAssignment:
         self._refuse(max_points)
 
     def _refuse(self, max_points: float) -> None:
-        """Raise CourseError unless Canvas's settings let it receive points.
-
-        The assignment must be published, without anonymous grading, and of a type in
-        `_GRADED`, and its maximum must be ``max_points``, that of the gradebook.
-        """
+        """Raise CourseError unless the assignment can take the gradebook's points."""
         there = self._assignment
         possible = getattr(there, "points_possible", None) or 0.0
         if getattr(there, "anonymize_students", False):
@@ -130,11 +126,8 @@ class CanvasAssignment:
     def _translating_errors(self, of_student: bool = False) -> Iterator[None]:
         """Translate errors of Canvas, in a ``with`` block that sends requests.
 
-        Args:
-            of_student: whether the requests are about a single student.
-
         Raises:
-            GradeRefusedError: Canvas refuses a request about a single student.
+            GradeRefusedError: Canvas refuses, and the requests are about one student.
             CourseError: any other error of Canvas or the network.
         """
         from canvasapi import exceptions

@@ -31,14 +31,7 @@ def _lti_key(options: Namespace) -> int:
 
 
 def _open(lms: str, unit: str, root: Path) -> Any:
-    """Connect to a unit's assignment in an LMS.
-
-    Args:
-        lms: one of `SERVICES`.
-
-    Returns:
-        An `OnlineAssignment`; for Canvas and Moodle, it also takes files.
-    """
+    """Connect to a unit's `OnlineAssignment` in the LMS "lti", "canvas" or "moodle"."""
     from autograder.classroom import gradebook
     from autograder.extras.lti import advantage, canvas, moodle, settings
 

@@ -14,8 +14,7 @@ from autograder.course import files
 class Journal:
     """What the LMS has accepted for one assignment, in a file of the course.
 
-    Each student's entry is written as soon as the LMS has accepted it, so an
-    interrupted run can continue from there.
+    Entries are written at once, so that an interrupted run can be continued.
     """
 
     root: Path
@@ -44,12 +43,7 @@ class Journal:
         return {s: entry for s, entry in self.read().items() if "score" in entry}
 
     def accept(self, student: str, **entry: Any) -> None:
-        """Record what the LMS has accepted for a student.
-
-        Args:
-            entry: some of "score", "comment" and "page", as in `read`; the others
-                remain as they are.
-        """
+        """Record what the LMS has accepted: some of "score", "comment" and "page"."""
         with files.changing_json_state(self.path) as state:
             students = state.setdefault(self.address, {})
             students[student] = students.get(student, {}) | entry

@@ -1,9 +1,8 @@
 """Information from LTI launches: an LMS's services, and its users on a JupyterHub.
 
-A launch is a student's way from a course in the LMS to the hub. The hub has its
-own Python environment, and its configuration imports `note_launch` from a copy
-of this file (docs/lms.md), so this file does not import the rest of the engine
-at module level.
+A launch is a student's way from a course in the LMS to the hub. The hub imports
+a copy of this file into its own Python environment (docs/lms.md), so the file
+imports nothing of the engine at module level.
 """
 
 from __future__ import annotations
@@ -39,15 +38,13 @@ class LaunchedCourse:
 
 
 def note_launch(folder: str | Path, authentication: dict[str, Any]) -> None:
-    """Store the user and the LMS's services for a launch that the hub has verified.
+    """Record a verified launch: its user, and the addresses of the LMS's services.
 
-    They are added to `FILE` in the course folder. If this fails, for example because
-    that file cannot be read or written, the error is logged.
+    An error is only logged, so that the student can log in nevertheless.
 
     Args:
         folder: nbgrader's course folder.
-        authentication: the argument of ``post_auth_hook`` of ltiauthenticator's
-            ``LTI13Authenticator``.
+        authentication: the argument of ``LTI13Authenticator.post_auth_hook``.
     """
     try:
         _note(Path(folder) / FILE, authentication)
@@ -82,14 +79,12 @@ def _note(path: Path, authentication: dict[str, Any]) -> None:
 
 
 def find(root: Path, settings: LmsSettings) -> LaunchedCourse:
-    """Find the LMS course, by the addresses in the settings or else from launches.
+    """Find the LMS course: by the addresses in the settings, or else from launches.
 
-    The setting ``context``, a course's id or title, chooses among several courses. If
-    the settings have addresses, launches add at most the users' names on the hub.
+    The setting ``context``, an id or a title, chooses among several courses.
 
     Raises:
-        CourseError: the settings or the file of launches are invalid; or the settings
-            have no addresses, and there is not exactly one such course.
+        CourseError: the settings are invalid, or do not tell which course is meant.
     """
     from autograder.course.errors import CourseError
     from autograder.course.files import read_json_state

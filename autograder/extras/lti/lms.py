@@ -18,10 +18,8 @@ _LARGEST = 16 << 20  # bytes of the metadata
 def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submitted]:
     """Map the LMS's number of each student to the student and the time of the hand-in.
 
-    They are read from the archive's file `METADATA`.
-
     Raises:
-        NotPlacedError: there is not exactly one such file, or it is damaged.
+        NotPlacedError: the archive's file of metadata is missing or damaged.
     """
     files = [member for member in archive.members if member.name == METADATA]
     if len(files) != 1:

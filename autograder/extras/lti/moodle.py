@@ -59,14 +59,10 @@ class MoodleAssignment:
         self._refuse(max_points)
 
     def _find(self, name: str) -> Mapping[str, Any]:
-        """Find the assignment by the number in the address of its page: ``?id=NAME``.
-
-        Returns:
-            The assignment as Moodle's API lists it.
+        """Find the API's entry for the assignment with ``?id=NAME`` in its address.
 
         Raises:
-            CourseError: the course has no such assignment, or the owner of the token
-                may not see it.
+            CourseError: there is none, or the token's owner may not see it.
         """
         with self._translating_errors():
             reply = self._call("mod_assign_get_assignments", courseids=[self._course])
@@ -82,11 +78,7 @@ class MoodleAssignment:
         )
 
     def _refuse(self, max_points: float) -> None:
-        """Raise CourseError unless Moodle's settings let it receive points.
-
-        The assignment must be graded with points, identities must not be hidden, and
-        the maximum must be ``max_points``, that of the gradebook.
-        """
+        """Raise CourseError unless Moodle can receive the gradebook's points."""
         there = self._there
         if there.get("blindmarking") and not there.get("revealidentities"):
             problem = "hides who is who: reveal the identities"
@@ -126,8 +118,7 @@ class MoodleAssignment:
     def attach(self, key: str, page: Path, score: float | None, comment: str) -> None:
         """Make a page the feedback file of a student.
 
-        Moodle saves the file, the comment and the grade together, and would delete what
-        is not sent.
+        Score and comment are sent again, as Moodle would delete them otherwise.
 
         Raises:
             GradeRefusedError: there is no score yet, or Moodle refuses the request.
@@ -176,11 +167,7 @@ class MoodleAssignment:
         )
 
     def _list(self, function: str, kind: str) -> list[Any]:
-        """Call a function of Moodle's API that lists entries of the assignment.
-
-        Args:
-            kind: the name of the list in the reply: "grades" or "submissions".
-        """
+        """Call an API function that lists the assignment's grades or submissions."""
         reply = self._call(function, assignmentids=[self._there["id"]])
         return [entry for part in reply["assignments"] for entry in part[kind]]
 
@@ -191,14 +178,10 @@ class MoodleAssignment:
         return self._post("webservice/rest/server.php", fields)
 
     def _post(self, path: str, fields: Mapping[str, Any], files: Any = None) -> Any:
-        """Send a request with the token, and return the reply, which is JSON.
-
-        With ``files``, it is an upload, for which Moodle expects the token in a field
-        of another name.
+        """Send a request with the token, and return the JSON reply.
 
         Raises:
-            _FaultError: Moodle answers with an error, or with an HTTP status other
-                than 200.
+            _FaultError: Moodle answers with an error.
         """
         token = "wstoken" if files is None else "token"
         response = self._session.post(
@@ -215,14 +198,12 @@ class MoodleAssignment:
 
     @contextlib.contextmanager
     def _translating_errors(self, of_student: bool = False) -> Iterator[None]:
-        """Translate errors of Moodle, in a ``with`` block that sends requests.
-
-        Args:
-            of_student: whether the requests are about a single student.
+        """Translate errors of Moodle and the network in a ``with`` block.
 
         Raises:
-            GradeRefusedError: Moodle refuses a request about a single student.
-            CourseError: any other error of Moodle or the network.
+            GradeRefusedError: Moodle refuses a request about one student
+                (``of_student``).
+            CourseError: any other error.
         """
         with web.network("Moodle"):
             try:

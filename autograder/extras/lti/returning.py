@@ -17,8 +17,7 @@ from autograder.extras.lti.web import GradeRefusedError
 def send(unit: str, root: Path, assignment: FileAssignment, is_trial: bool) -> Delivery:
     """Attach the students' feedback pages that the LMS has not accepted yet.
 
-    Args:
-        is_trial: only report what would be attached.
+    In a trial, this only reports what would be attached.
 
     Raises:
         CourseError: there are no pages, or the LMS cannot be read.

@@ -39,11 +39,10 @@ class GradeRow:
     """A line of the table: a student's score in the LMS, and what is done about it.
 
     Attributes:
-        status: "send" (is yet to be sent), "sent", "same" (the LMS already shows it),
-            "waiting" (a written answer is not graded yet), "excused" (the LMS's entry
-            must not be changed), or one of `_OPEN`.
-        before: the LMS's score; None if there is none.
-        after: the score to send; None if there is none.
+        status: "send" (to be sent), "sent", "same" (the LMS shows it already),
+            "waiting" (for a person to grade an answer), "excused" (must not be
+            changed), or a problem such as "refused".
+        before, after: the LMS's score, and the one to send.
         key: the LMS's id of the student.
     """
 
@@ -62,10 +61,8 @@ def send(
 ) -> Delivery:  # fmt: skip
     """Send the scores that differ, and report the changes in a table.
 
-    Args:
-        is_trial: only report what would be sent.
-        may_lower: whether to replace a score in the LMS that is higher, or that was
-            changed there after a score had been sent.
+    In a trial, nothing is sent. With ``may_lower``, scores are also replaced that
+    are higher or were changed in the LMS.
 
     Raises:
         CourseError: the LMS's students or scores cannot be read; nothing was sent.
@@ -85,11 +82,7 @@ def send(
 def match(
     submissions: Sequence[Submission], assignment: OnlineAssignment
 ) -> dict[str, LmsMember]:
-    """Map students' ids to the members of the LMS's course who are these students.
-
-    A student and a member are paired only if each is the other's single best match; see
-    `rank`. All others are left out.
-    """
+    """Map students' ids to the LMS's members, as far as it is clear who is who."""
     everybody = assignment.read_people()
     ranks = [
         [rank(person, s.student, assignment.has_lms_ids) for s in submissions]
@@ -104,13 +97,12 @@ def _plan(
     standings: Mapping[str, LmsStanding] | None,
     accepted: Mapping[str, Mapping[str, Any]], may_lower: bool,
 ) -> list[GradeRow]:  # fmt: skip
-    """Decide for each student, before anything is sent, what is to be done.
+    """Decide for each student what is to be done.
 
     Args:
         people: the members of the LMS's course, by student id.
         standings: the LMS's scores by a member's key; None if they cannot be read.
-        accepted: by student id, the score and comment that the LMS accepted last; see
-            `Journal.read_scores`.
+        accepted: by student id, the score and comment that the LMS accepted last.
     """
     rows = []
     for submission in book.submissions:
@@ -165,14 +157,9 @@ def _compared(
 ) -> GradeRow:
     """Decide whether to send a score; return the row with the status that says so.
 
-    Without ``may_lower``, a higher score in the LMS is kept, and so is one that is not
-    the last one that was sent, since a person has changed it. A score that the LMS
-    shows already is sent again only if it or the comment differs from what was sent.
-
-    Args:
-        row: its ``before`` is the LMS's score.
-        sent: the last "score" that was sent and the digest of its "comment"; empty if
-            nothing was sent.
+    Unless ``may_lower`` is set, a score stays if it is higher in the LMS or a
+    person has changed it there. ``sent`` has the last "score" and the digest of the
+    "comment" that were sent.
     """
     if row.before is None:
         return replace(row, status="send")
@@ -200,11 +187,8 @@ def _send_rows(
 ) -> tuple[list[GradeRow], str]:
     """Send the scores with the status "send".
 
-    After an error that does not concern a single student, nothing more is sent: that
-    score and all later ones get the status "not sent".
-
     Returns:
-        the rows with their new statuses, and why sending was stopped, or "".
+        The rows with their new statuses, and why sending stopped early, or "".
     """
     done, stop, accepted = [], "", journal.read_scores()
     for row in rows:
@@ -235,11 +219,7 @@ def _accept(journal: Journal, student: str, mark: SentMark) -> None:
 def _look_again(
     rows: Sequence[GradeRow], assignment: OnlineAssignment
 ) -> list[GradeRow]:
-    """Read the LMS's scores again, and mark the sent ones that it lacks "not applied".
-
-    Some LMSs accept a score without applying it. If the scores cannot be read, the rows
-    are returned as they are.
-    """
+    """Mark scores as "not applied" that the LMS has accepted, but does not show."""
     with contextlib.suppress(CourseError):
         if (standings := assignment.read_standings()) is not None:
             rows = [

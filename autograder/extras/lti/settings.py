@@ -60,7 +60,7 @@ class LmsSettings:
         """Read a unit's entry in the table ``key``, such as ``[canvas.assignments]``.
 
         Raises:
-            CourseError: it is missing, and there is no default; or ``key`` is no table.
+            CourseError: it is missing, and there is no default.
         """
         table = self.values.get(key, {})
         if not isinstance(table, dict):

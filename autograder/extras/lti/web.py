@@ -49,10 +49,7 @@ def _is_busy(response: requests.Response) -> bool:
 
 
 def _requested_pause(response: requests.Response, otherwise: float) -> float:
-    """Return how many seconds to wait, according to the header ``Retry-After``.
-
-    Args:
-        otherwise: the seconds to wait if the header has neither a number nor a date.
+    """Return the seconds to wait by the header ``Retry-After``, or else ``otherwise``.
 
     Raises:
         CourseError: the LMS asks for a pause that is too long.

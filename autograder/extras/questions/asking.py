@@ -41,20 +41,16 @@ def questions(
     - "which change": which of several changes has a given effect;
     - "input": for which input a change makes a difference;
     - "shape": the shape of a value inside the call;
-    - "statement": what is true of such a value;
+    - "statement": what is true of a value inside the call;
     - "line": in which line a shape first appears.
 
     Args:
-        listing: the answer's code as the student's sheet of questions shows it.
         places: the places in the code at which values were recorded, by number.
         edits: the changes that were tried, in the order of ``Observation.edits``.
-        observations: what a run of the answer has shown, once for each case (an
-            input of the exercise). Most questions are about the first case.
-        draw: the source of random choices.
+        observations: what a run of the answer has shown, one for each test case.
 
     Raises:
-        NothingObservedError: the arguments of the call cannot be described in a
-            line.
+        NothingObservedError: an argument of the call is too complex to describe.
     """
     if names := find_untellable(observations[0]):
         raise NothingObservedError(f"`{names[0]}` cannot be told in a line")

@@ -1,9 +1,8 @@
 """Grade quizzes about students' own code by reading their letters; no code is run.
 
-All quizzes of a unit form one assignment, whose source has a cell for the letters. The
-questions are in each student's own notebook, and ``.autograder/quizzes.json``, beside
-the gradebook, contains the correct letters of every quiz that was ever made, so that a
-student may still answer an older quiz after a new one was made.
+All quizzes of a unit form one assignment, but the questions are in each
+student's own notebook. ``.autograder/quizzes.json`` contains the correct
+letters of every quiz, so that an older one can still be graded.
 """
 
 from __future__ import annotations
@@ -39,8 +38,7 @@ def read_keys(root: Path, assignment: str) -> Mapping[str, Keys]:
     """Map each student's id to the correct letters of their quizzes, by a quiz's name.
 
     Raises:
-        CourseError: the file of keys cannot be read, or has none for the
-            assignment.
+        CourseError: the file of keys is unreadable, or lacks the assignment.
     """
     student_keys: Mapping[str, Keys]
     student_keys = files.read_json_state(root / _KEYS).get(assignment, {})
@@ -70,10 +68,7 @@ def keep(root: Path, assignment: str, new_keys: Mapping[str, Keys]) -> None:
 def judge(notebook: NotebookNode, key: Keys, points: float) -> Verdict:
     """Grade the quiz in a student's notebook by the letters in its answer cell.
 
-    Args:
-        key: the correct letters of all quizzes that were made for the student, by a
-            quiz's name.
-        points: the points for a quiz without mistakes.
+    ``key`` has the correct letters of all the student's quizzes, by a quiz's name.
     """
     answer = next(c.source for c in notebook.cells if _grade_id(c) == ANSWER)
     return verdict_on(answer, key, points)
@@ -86,13 +81,7 @@ def _grade_id(cell: NotebookNode) -> str:
 def verdict_on(answer: str, student_keys: Keys, points: float) -> Verdict:
     """Grade an answer cell by the key of the quiz that it names.
 
-    A cell that names none of the student's quizzes gets no points, and a note that
-    tells the student so.
-
-    Args:
-        student_keys: the correct letters of all the student's quizzes, by a quiz's
-            name.
-        points: the points for a quiz without mistakes.
+    ``student_keys`` has the correct letters of all the student's quizzes, by name.
     """
     name, letters = read(answer)
     if name not in student_keys:

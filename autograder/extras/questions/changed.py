@@ -47,9 +47,8 @@ def what_if(
     """Yield questions of the kind "You change a line: what happens to this call?".
 
     Args:
-        tried: pairs of a change to the student's code and its outcomes, one per case.
-        observations: the unchanged code, one for each case; the question is about the
-            first case.
+        tried: pairs of a change and its outcomes, one for each test case.
+        observations: what the unchanged code does in each case.
         names: what the questions call the parts of the result.
     """
     is_all_told = _is_all_told(observations[0])
@@ -99,15 +98,7 @@ def is_scalar(observation: Observation) -> bool:
 def _wrong_options(
     claims: Sequence[Statement], right: Statement, draw: random.Random
 ) -> list[str]:
-    """Choose the texts of up to three wrong options beside the correct one, ``right``.
-
-    If possible, they include a false statement that suits this result in particular
-    and one that suits any result. The kinds are chosen so that no option implies
-    another.
-
-    Args:
-        claims: true and false statements about the result after the change.
-    """
+    """Choose up to three false claims as wrong options; no option implies another."""
     by_kind: dict[str, list[str]] = {}
     for claim in claims:
         if not claim.true and (claim.kind != right.kind or claim.kind == "shape"):
@@ -151,11 +142,7 @@ class _Effect:
 def which_change(
     tried: Tried, observation: Observation, names: Sequence[str], draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
-    """Yield questions of the kind "Exactly one change has this effect. Which one?".
-
-    A wrong option is a change that surely lacks the effect; one for which that is
-    unclear is not used. ``names`` are what the questions call the parts of the result.
-    """
+    """Yield questions of the kind "Exactly one change has this effect. Which one?"."""
     plain = [
         (edit, outcomes)
         for edit, outcomes in tried
@@ -256,12 +243,7 @@ def _unsums(index: int, parts: Sequence[Seen], outcomes: Outcomes) -> bool | Non
 def _spread(
     edits: Sequence[ProposedEdit], right: ProposedEdit, draw: random.Random
 ) -> list[ProposedEdit]:
-    """Choose up to three wrong options, from different lines if possible.
-
-    Args:
-        edits: changes that lack the effect in question.
-        right: the change that has it.
-    """
+    """Choose up to three of the wrong ``edits``, from different lines if possible."""
     pool = sorted(edits, key=lambda e: -e.worth - 2 * draw.random())
     chosen: list[ProposedEdit] = []
     for most in (1, 2, 4):

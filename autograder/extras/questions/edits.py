@@ -48,12 +48,9 @@ class ProposedEdit:
         instruction: the change in words, such as "delete line 3".
         code: the code of the whole answer with the change.
         worth: how worthwhile a question about the change is.
-        is_return: whether the changed statement is a return.
-        idea: the kind of change and the name of what it changes; a sheet has no two
-            questions about the same idea.
-        is_telling_if_unchanged: whether a question is worthwhile even if the result
-            stays the same.
-        exchanged: the two names, if the change replaces one by the other or swaps them.
+        idea: what is done to what; a sheet asks about each idea once.
+        is_telling_if_unchanged: whether to ask even if the result stays the same.
+        exchanged: the two names that are swapped or replaced by each other, if any.
     """
 
     line: int
@@ -238,12 +235,7 @@ _OWN = {"another name", "forget to add", "remove a call"}
 
 
 def _without_call(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the operand that may replace a call: x for ``x.f()``, ``torch.f(x)``, etc.
-
-    There is none for calls that `is_plumbing` excludes. Nor is there one for a
-    function like ``torch.f`` if its first argument is a constant, or if a further
-    argument might replace the call as well.
-    """
+    """Yield what may replace a call, if anything: x for ``x.f()`` or ``torch.f(x)``."""
     if not isinstance(node, ast.Call) or is_plumbing(node):
         return
     of_library = isinstance(node.func, ast.Name) or (
@@ -283,11 +275,7 @@ _TAKING = {
 
 
 def _is_dimension_like(node: ast.AST) -> bool:
-    """Whether a constant is 0, 1 or 2, which are often dimensions or sizes.
-
-    No other constant is tried in place of these, because a number that is off by one is
-    an uninteresting slip.
-    """
+    """Return whether a constant is 0, 1 or 2, and so may be a dimension or a size."""
     number = getattr(node, "value", None)
     return isinstance(number, bool | str) is False and number in (0, 1, 2)
 

@@ -20,11 +20,7 @@ Noted = Sequence[tuple[NotedPlace, Seen]]
 def _tensors(
     noted: Noted, observation: Observation
 ) -> Iterator[tuple[NotedPlace, Seen, bool]]:
-    """Yield each recorded tensor: its place, its value, and whether its shape is new.
-
-    A shape is new if no argument of the call has it. Scalars, and tensors with a
-    dimension above `_LARGEST`, are left out.
-    """
+    """Yield (place, value, whether no argument has its shape) for suitable tensors."""
     argument_shapes = [value.shape for _, value in observation.call]
     for place, value in noted:
         if value.is_tensor and value.shape and max(value.shape) <= _LARGEST:
@@ -54,11 +50,7 @@ def shapes(
 def statements(
     noted: Noted, observation: Observation, draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
-    """Questions of the kind "Which statement is true of this value?".
-
-    Results are left out, since a function's name often gives their properties away, and
-    so are tensors filled with a constant, whose properties are trivial.
-    """
+    """Yield questions of the kind "Which statement is true of this value?"."""
     for place, value, _ in _tensors(noted, observation):
         claims = of_value(value)
         special = [claim for claim in claims if claim.true and claim.kind in _SPECIAL]

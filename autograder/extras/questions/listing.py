@@ -79,11 +79,10 @@ def listing(source: str, target: str) -> CodeListing:
 def _function(tree: ast.Module, target: str) -> tuple[ast.stmt, ast.FunctionDef]:
     """Find the target's definition, and in it the function to ask about.
 
-    For a class, that is its method ``forward``, ``step`` or ``__call__``, or else the
-    first public one.
+    Of a class, that is ``forward``, ``step``, ``__call__`` or else a public method.
 
     Raises:
-        NotListedError: there is no such definition, or a class without such a method.
+        NotListedError: there is no definition, or no method to ask about.
     """
     definitions = [
         node for node in tree.body
@@ -106,8 +105,7 @@ def _refuse(function: ast.FunctionDef) -> None:
     """Refuse a function of which a student cannot follow a call line by line.
 
     Raises:
-        NotListedError: it is a generator, runs code from a text, or starts threads
-            or processes.
+        NotListedError: it is a generator, runs code from a text, or is parallel.
     """
     nodes = list(ast.walk(function))
     if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in nodes):
@@ -133,12 +131,7 @@ def _code(source: str) -> dict[int, str]:
 
 
 def _list_lines(part: ast.stmt, code: Collection[int]) -> list[int]:
-    """List the lines of a definition that contain code, without docstrings.
-
-    Args:
-        part: the definition.
-        code: the numbers of all lines of the answer that contain code.
-    """
+    """List the lines of a definition that contain code, without docstrings."""
     hidden: set[int] = set()
     for node in ast.walk(part):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):

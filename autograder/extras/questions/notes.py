@@ -18,14 +18,10 @@ class NotedPlace:
 
     Attributes:
         line: the displayed line.
-        text: the code of the recorded expression; "" for an assigned or returned
-            value.
-        name: the variable to which the value is assigned; "" for other values.
+        text: the code of the recorded expression, or "".
+        name: the variable to which the recorded value is assigned, or "".
         is_result: whether the value is the one that the line returns.
         is_filled: whether the value is a tensor filled with one number.
-
-    If ``text`` and ``name`` are "" and ``is_result`` is false, no value is
-    recorded.
     """
 
     line: int
@@ -47,13 +43,8 @@ class NotedPlace:
 def insert_notes(listing: CodeListing) -> tuple[str, list[NotedPlace]]:
     """Wrap the values in an answer's code in calls that record them.
 
-    The questions about values inside the call are made from these records. Calls are
-    also inserted that record which statements are reached, because no question is asked
-    about a change in a line that was not reached.
-
     Returns:
-        The changed code, and the places that it records. Each call passes its place's
-        index.
+        The changed code, and the places, to which the calls refer by index.
     """
     tree = ast.parse(listing.source)
     places: list[NotedPlace] = []

@@ -88,17 +88,13 @@ class EditOutcome:
     """What a changed version of an answer does on one case, compared with the answer.
 
     Attributes:
-        raised: the error; "" for none.
-        result: the returned value; None if there is none.
-        moved: by argument, whether its last row influences row 0 of the first
-            result.
+        raised: the error, or "".
+        result: the returned value, if any.
+        moved: by argument, whether its last row affects row 0 of the first result.
         is_same: whether the result is that of the unchanged answer.
-        is_inconclusive: whether it is unclear if the result has changed, for
-            instance because the difference is tiny.
-        turned: by tensor of the result, whether its last two dimensions are
-            swapped.
-        factors: by tensor of the result, the factor by which all its entries are
-            multiplied; None if there is none.
+        is_inconclusive: whether it is unclear if the result has changed.
+        turned: by tensor of the result, whether its last two axes are swapped.
+        factors: by tensor of the result, the factor of all its entries, if any.
     """
 
     raised: str = ""
@@ -134,13 +130,10 @@ class Observation:
     """What a run of an answer on one case has shown, and what edits to its code do.
 
     Attributes:
-        title: the title of the case.
         construction: the code that created the module; "" for a function.
         call: the arguments, as pairs of a name and a value.
-        notes: pairs of a place's number and its value, if that was the same each
-            time.
+        notes: pairs of a place's number and its value, if that was always the same.
         ran: the numbers of all places that were reached.
-        result: the returned value.
         moved: as in `EditOutcome`.
         edits: the outcome of each change, in the order in which they were tried.
     """
@@ -156,9 +149,7 @@ class Observation:
 
 
 def read(printed: str) -> list[Observation]:
-    """Parse the observations that a cell has printed, one for each case, in order.
-
-    The sandbox reports the most informative case first.
+    """Parse the observations that a cell has printed, the most informative case first.
 
     Raises:
         NothingObservedError: there are none, or they are invalid.
@@ -213,11 +204,7 @@ def _outcome(report: dict[str, Any]) -> EditOutcome:
 
 
 def _read_value(report: dict[str, Any], depth: int = 0) -> Seen:
-    """Parse the description of a value, with those of its parts.
-
-    ``depth`` is the number of collections around the value. An error is raised if
-    it exceeds 3, or if the description lacks something or has a wrong type.
-    """
+    """Parse the description of a value; raise an error if it is invalid."""
     if depth > 3:
         raise ValueError("tuples in tuples in tuples")
     return Seen(

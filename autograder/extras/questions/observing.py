@@ -52,10 +52,6 @@ def observe_answers(
 ) -> list[str]:
     """Run the student's cells, then observe each answer; return the printed reports.
 
-    Args:
-        unit: the assignment, like "02_attention".
-        cells: the code of the notebook, without its checks.
-
     Raises:
         CourseError: this machine cannot create a sandbox.
     """

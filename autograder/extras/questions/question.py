@@ -21,9 +21,8 @@ class ChoiceQuestion:
         worth: how worthwhile it is, by the understanding that it needs.
         line: the displayed line that it is about; 0 for several.
         explanation: what the execution has also shown, for the answer key.
-        mentioned: changes among the options. A different question about one of them
-            could give the answer away, so both are asked only if others are
-            lacking.
+        mentioned: changes among the options; a question about one of them could
+            give the answer away.
     """
 
     kind: str
@@ -50,15 +49,7 @@ def shuffled(
     worth: float, draw: random.Random, line: int = 0, explanation: str = "",
     mentioned: Sequence[str] = (),
 ) -> ChoiceQuestion:  # fmt: skip
-    """Make a question with its options in random order.
-
-    Args:
-        right: the correct option.
-        wrong: the other options.
-        draw: the source of the order.
-
-    The other arguments are attributes of `ChoiceQuestion`.
-    """
+    """Make a question with the options ``right`` and ``wrong`` in random order."""
     options = [right, *wrong]
     draw.shuffle(options)
     correct = options.index(right)
@@ -73,12 +64,8 @@ def chosen(
 ) -> list[ChoiceQuestion]:
     """Choose questions for a sheet: of various kinds, and without common subjects.
 
-    If there are too few otherwise, up to three may be of the same kind.
-
-    Args:
-        questions: the candidates, the best first.
-        most: the largest number of questions to choose.
-        subjects: the subjects of questions that are already on the sheet.
+    ``questions`` are the candidates, the best first; ``subjects`` are already on
+    the sheet.
     """
     picked: list[ChoiceQuestion] = []
     if most < 1:

@@ -44,11 +44,8 @@ def assignment_of(unit: str) -> str:
 def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Path]:
     """Write students' quizzes, their keys, and the source of the quiz assignment.
 
-    The keys are stored first, so that every quiz that is handed out can be graded, even
-    if this is interrupted. A source that exists is kept.
-
-    Yields:
-        The paths of the zips for the LMS, then that of the assignment's source.
+    Yields the paths: the zips for the LMS, then the source, which is kept if it
+    exists.
 
     Raises:
         CourseError: something cannot be written.
@@ -104,12 +101,7 @@ def _notebook(name: str = "", sheet: QuestionSheet | None = None) -> NotebookNod
 
 
 def _mark(cell: NotebookNode, grade_id: str, **settings: object) -> None:
-    """Set a cell's id and its metadata for nbgrader.
-
-    Args:
-        settings: entries of nbgrader's metadata that differ from those of a locked cell
-            without points, such as ``locked=False``.
-    """
+    """Set a cell's id and nbgrader's metadata; ``settings`` override the defaults."""
     locked = bool(settings.get("locked", True))
     cell.id = grade_id
     cell.metadata = NotebookNode(deletable=False, editable=not locked)

@@ -24,13 +24,7 @@ _NOT_ASKED = {"strict", "dtype", "device", "requires_grad", "persistent", "inpla
 
 
 def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
-    """Whether a person could plausibly have written the changed statement.
-
-    Args:
-        old: a statement of the student's code.
-        new: the statement in its place.
-        text: the code of ``new``, as `ast.unparse` writes it.
-    """
+    """Return whether a person may write ``new`` (as code: ``text``) for ``old``."""
     if isinstance(new, ast.Expr) and not isinstance(new.value, ast.Call):
         return False
     if isinstance(new, ast.Return) and text in ("return", "return None"):
@@ -49,16 +43,9 @@ def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
 
 
 def is_telling_if_unchanged(operator: str, old: ast.AST) -> bool:
-    """Whether it teaches something that a change leaves the result unchanged.
+    """Return whether it teaches something that a change leaves the result unchanged.
 
-    It does not if the change is merely a different way to write the same; then no
-    question is asked about a change that leaves all results unchanged. The choice of
-    another dimension is telling only in a call of ``size`` or ``unsqueeze``, or in one
-    that contains "shape".
-
-    Args:
-        operator: the kind of change, such as "another dimension".
-        old: the part of the code that is changed.
+    ``operator`` is the kind of change, such as "another dimension".
     """
     if operator not in _TELLING_NOTHING:
         return False
@@ -68,12 +55,7 @@ def is_telling_if_unchanged(operator: str, old: ast.AST) -> bool:
 
 
 def is_plumbing(call: ast.Call) -> bool:
-    """Whether no question should be asked about leaving out a call.
-
-    That holds for calls that only concern types, memory or sizes, or create a
-    tensor from numbers, since nobody forgets them. It also holds for dropout,
-    because a sheet does not show whether the module is in training mode.
-    """
+    """Return whether a call is no subject for a question about leaving it out."""
     name = name_of(call)
     return name in _PLUMBING | _SIZES | _FILLING or "drop" in name.lower()
 
@@ -84,19 +66,9 @@ def is_filled(node: ast.AST | None) -> bool:
 
 
 def is_slip(operator: str, old: ast.AST, new: ast.AST) -> bool:
-    """Whether a person in a hurry could write ``new`` for ``old``.
+    """Return whether a person in a hurry could write ``new`` for ``old``.
 
-    These changes are excluded:
-
-    - to leave out the first argument of a call;
-    - to swap arguments that are not written alike;
-    - to exchange the order of calls that are chained to ``self``;
-    - to exchange the operands of anything but a sum, difference or matrix product;
-    - to replace an operation by a constant operand, a matrix product by either
-      operand, or a difference, quotient, remainder or power by the right one.
-
-    Args:
-        operator: the kind of change, such as "swap arguments".
+    ``operator`` is the kind of change, such as "swap arguments".
     """
     if operator == "drop an argument":
         first, second = (node.args[:1] for node in (old, new))  # type: ignore[attr-defined]

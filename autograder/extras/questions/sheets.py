@@ -53,9 +53,7 @@ class SheetPart:
     Attributes:
         title: the title of the exercise.
         code: the student's answer, with a number before each line.
-        call: a description of the call that the questions are about, with its
-            arguments.
-        questions: the multiple-choice questions about this call.
+        call: a description of the call that the questions are about.
     """
 
     title: str
@@ -98,17 +96,13 @@ class _Answer:
 def make_sheets(
     unit: str, root: Path, students: Sequence[str]
 ) -> tuple[list[QuestionSheet], list[str]]:
-    """Make the sheets of an assignment.
+    """Make the question sheets of an assignment.
 
-    Args:
-        students: the ids of students who get a sheet; if empty, all who handed in.
-
-    Returns:
-        The sheets, and a line for each student or answer without questions.
+    If ``students`` is empty, all who handed in get one. Also returned is a line for
+    each student or answer without questions.
 
     Raises:
-        CourseError: nothing is graded yet, there is no such student, the course's
-            secret is damaged, or this machine cannot create a sandbox.
+        CourseError: nothing is graded, a student is unknown, or sandboxes fail.
     """
     book = gradebook.read(unit, root)
     chosen = [book.of(name) for name in students] or book.submissions
@@ -131,8 +125,7 @@ def make_sheets(
 def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Path]:
     """Write the pages with the questions, and the page with their correct answers.
 
-    Yields:
-        The paths: the page with all sheets, each student's page, and the answers.
+    Yields the paths, that of the answers last.
     """
     if not sheets:
         return
@@ -156,15 +149,11 @@ def _sheet(
 ) -> tuple[QuestionSheet | None, list[str]]:  # fmt: skip
     """Make the question sheet of one student.
 
-    Args:
-        path: the student's graded notebook, if there is one.
-        draw: the random generator for all choices, which is seeded for the student.
-        most: the maximum points of each exercise, by the grade id of its check.
-        exercises: the specifications of the unit's exercises, by name.
+    ``most`` maps the grade ids of checks to the maximum points of their exercises.
 
     Returns:
-        The sheet, or None if there is too little to ask about; and remarks, which
-        say which answers are not asked about, or why there is no sheet.
+        The sheet, or None if there is too little to ask about; and remarks on
+        answers without questions.
     """
     student = submission.student
     accepted = [
@@ -201,15 +190,7 @@ def _not_asked(title: str, reason: Exception | str) -> str:
 
 
 def _fit_page(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
-    """Choose the answers, and the questions about each, that fit on one printed page.
-
-    Only worthwhile questions are chosen, and fewer about short answers. If that
-    makes too few questions for a sheet, first the limit for short answers is
-    dropped, and then less worthwhile questions are allowed as well.
-
-    Args:
-        parts: all answers that can be asked about, each with all its questions.
-    """
+    """Choose the answers and their most worthwhile questions that fit on a page."""
     # If the sheet has too few questions, the limits are relaxed, one after the other.
     for of_short, least in ((_OF_SHORT, _GOOD), (_EACH, _GOOD), (_EACH, -math.inf)):
         fitted = list[SheetPart]()
@@ -256,8 +237,7 @@ def _cells(path: Path) -> list[tuple[str, str]]:
     """Read the code cells of a graded notebook, except its check cells.
 
     Returns:
-        Pairs of an exercise's name and the code of the student's answer to it. The
-        name is "" if a cell is not the answer to an exercise.
+        Pairs: the exercise that the cell answers, or "", and the cell's code.
     """
     cells = []
     for cell in notebooks.read(path).cells:
@@ -273,16 +253,12 @@ def _answers(
     accepted: Sequence[str], cells: Sequence[tuple[str, str]],
     exercises: Mapping[str, Specification], draw: random.Random,
 ) -> tuple[list[_Answer], list[str]]:  # fmt: skip
-    """Choose up to `_TRIED` solved exercises at random, and prepare their answers.
+    """Choose some of the solved exercises at random, and prepare their answers.
 
-    Args:
-        accepted: the names of the exercises that the student has solved.
-        cells: the code of the student's notebook, as `_cells` returns it.
-        exercises: the specifications of the unit's exercises, by name.
-        draw: the random generator for the choice.
+    ``accepted`` are the exercises' names, ``cells`` is a result of `_cells`.
 
     Returns:
-        The answers, and a line for each one that was considered but cannot be used.
+        The answers, and a line for each answer that cannot be used.
     """
     sources = {exercise: source for exercise, source in cells if exercise}
     names = [name for name in accepted if name in exercises and name in sources]

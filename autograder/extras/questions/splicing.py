@@ -12,9 +12,7 @@ def spliced(
 ) -> str:
     """Write a changed statement in one line, mostly in the student's spelling.
 
-    ``ast.unparse`` alone would change quotes, numbers and parentheses that the
-    change does not concern. It is used if the spelling cannot be preserved without
-    a change of meaning.
+    ``ast.unparse`` alone would change quotes, numbers and parentheses.
 
     Args:
         source: the code that the statement is in.
@@ -48,14 +46,10 @@ def line_of(
 ) -> str:
     """Write the one line that a change affects in a statement of several lines.
 
-    Args:
-        source: the code that the statement is in.
-        statement, replacement: the whole statement before and after the change.
-        old, new: the changed part of the statement, before and after.
+    The arguments are those of `spliced`.
 
     Returns:
-        The line, without indentation and comment; "" if the change is not within
-        one line, or cannot be written into the line without a change of meaning.
+        The line, without indentation; "" if one line cannot show the change.
     """
     first, last = getattr(old, "lineno", 0), getattr(old, "end_lineno", 0)
     if first != last or old is statement or not isinstance(new, ast.expr | ast.Slice):
@@ -90,11 +84,7 @@ def _numbers_kept(source: str, text: str) -> str:
 
 @functools.lru_cache(maxsize=8)
 def _own_numbers(source: str) -> tuple[tuple[str, str], ...]:
-    """Find the numbers that the source spells differently from Python's ``repr``.
-
-    Returns:
-        Pairs of Python's and the source's spelling, such as ("1e-06", "1e-6").
-    """
+    """Pair Python's spelling of numbers with the source's: ("1e-06", "1e-6")."""
     nodes = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)]
     numbers = [node for node in nodes if type(node.value) in (int, float)]
     pairs = [(repr(n.value), ast.get_source_segment(source, n)) for n in numbers]

@@ -19,8 +19,7 @@ ROWS, COLUMNS, ABOVE = "rows sum to one", "columns sum to one", "nothing above"
 class Statement:
     """A sentence that may be an option of a question, and whether it is true.
 
-    ``kind`` is what the sentence is about, such as "shape", or "rows" for sums of
-    rows. ``true`` is what a run in a sandbox has shown.
+    ``kind`` is what it is about, such as "shape", or "rows" for sums of rows.
     """
 
     kind: str
@@ -36,10 +35,9 @@ _IMPLIED = (
 
 
 def implied(kind: str, kinds: Sequence[str]) -> bool:
-    """Return whether a statement of this kind may imply, or follow from, another one.
+    """Return whether a statement of a kind may imply, or follow from, one of ``kinds``.
 
-    A question offers only one of two such statements, as it has only one correct
-    option. ``kinds`` are those of its other options.
+    If so, a question offers only one of them, as it has only one correct option.
     """
     return any(kind in group and not group.isdisjoint(kinds) for group in _IMPLIED)
 
@@ -52,8 +50,7 @@ def shape_of(shape: Sequence[int]) -> str:
 def other_shapes(shape: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
     """List wrong shapes that somebody who misunderstands the code might expect.
 
-    They swap, omit, merge or add dimensions of the correct ``shape``, or change the
-    size of the last one. ``sizes`` are the sizes of other tensors' dimensions.
+    ``shape`` is the correct one; ``sizes`` are those of other tensors' dimensions.
     """
     dims, shapes = tuple(shape), list[tuple[int, ...]]()
     if len(dims) > 1:
@@ -72,15 +69,10 @@ def other_shapes(shape: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, 
 def after_edit(
     before: Observation, after: EditOutcome, names: Sequence[str]
 ) -> list[Statement]:
-    """List statements on how a change to the code affects the result of a call.
+    """List true and false statements on how a change affects the result of a call.
 
-    The most informative ones come first. In a question, the first true one is the
-    correct option.
-
-    Args:
-        before: the call before the change.
-        after: what the changed code does in the same call.
-        names: what the sentences call each part of the result.
+    The most informative come first; the first true one is the correct option.
+    ``names`` are what they call the parts of the result.
     """
     parts = before.result.results
     claims = [
@@ -103,11 +95,7 @@ _ORDER = (
 
 
 def _other_values(before: Observation, names: Sequence[str]) -> str:
-    """Write the statement that only values change, and say what stays the same.
-
-    That is rows that sum to 1, or else every shape; or, without any tensor, the
-    type, and the length if there is one.
-    """
+    """Write the statement that only values change, and say what stays the same."""
     rows = _first_with_rows(before)
     if rows is not None:
         if len(before.result.results[rows].shape) > 2:
@@ -168,11 +156,7 @@ def _of_part(
 def _of_shapes(
     before: Observation, name: str, old: Seen, new: Seen | None
 ) -> Iterator[Statement]:
-    """List statements on the shape that a tensor of the result has after an edit.
-
-    ``old`` and ``new`` are the tensor before and after the edit; ``new`` is None if
-    there is nothing to compare with.
-    """
+    """List statements on the shape that a tensor of the result has after an edit."""
     opening = f"{_capital(name)} now has the shape"
     shape = new.shape if new and new.is_tensor else None
     if shape is not None and shape != old.shape:
@@ -184,11 +168,7 @@ def _of_shapes(
 
 
 def _of_entries(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
-    """List statements on the entries that a tensor of the result has after an edit.
-
-    ``old`` and ``new`` are the tensor before and after the edit; ``new`` is None if
-    there is nothing to compare with.
-    """
+    """List statements on the entries that a tensor of the result has after an edit."""
     if new and new.is_tensor and new.shape != old.shape:
         return  # its axes mean something else now
     facts = new.facts if new else frozenset[str]()
@@ -265,14 +245,10 @@ def _of_positions(
 def positions(before: Observation) -> dict[str, tuple[str, str]]:
     """Name a position of the result, and one of each argument that may influence it.
 
-    A question can then ask whether the result's first position depends on the
-    argument's last one. Positions lie along the second-to-last axis.
+    Positions lie along the second-to-last axis.
 
     Returns:
-        For each argument, a pair such as ("row 0", "row 3 of `keys`"). An argument
-        is left out if its influence was not observed, or if its shape differs from
-        that of the first result in more than the last two axes. The result is {} if
-        no argument has as many positions as the first result.
+        For each suitable argument, a pair such as ("row 0", "row 3 of `keys`").
     """
     shape = before.result.results[0].shape
     alike = {

@@ -120,9 +120,7 @@ def set_up(room: Classroom) -> None:
     """Create or repair the exchange and the course; check that every grader can work.
 
     Raises:
-        CourseError: this is not run by root, an account is unknown, somebody else has
-            written nbgrader's configuration, or a grader cannot access the environment
-            or the course.
+        CourseError: it is not run by root, or an account or its access is missing.
     """
     _require(room)
     group = _group(room)
@@ -142,11 +140,7 @@ def set_up(room: Classroom) -> None:
 
 
 def _require(room: Classroom) -> None:
-    """Raise CourseError if the machine cannot be set up, before anything is changed.
-
-    Required are Linux, the rights of root, at least one grader, the graders' accounts,
-    and that nobody else has written nbgrader's configuration.
-    """
+    """Raise CourseError if the machine cannot be set up, before changing anything."""
     if not sys.platform.startswith("linux") or os.geteuid():
         raise CourseError(
             "this creates groups and folders for other accounts: run it with sudo"
@@ -202,12 +196,7 @@ def _folder(path: Path, mode: int, group: int | None = None) -> None:
 
 
 def _make_exchange(room: Classroom, group: int) -> None:
-    """Make the exchange with nbgrader's layout, but owned by the graders' group.
-
-    It is made before the first release, so that no student can create it. Since it is
-    sticky, no student can move or delete the course's folder in it. Students'
-    submissions are not changed.
-    """
+    """Make the exchange with nbgrader's layout, but owned by the graders' group."""
     _folder(room.folder, 0o755)
     _folder(room.exchange, 0o3777, group)
     inside = room.exchange / room.course_id
@@ -243,8 +232,7 @@ def _make_course(room: Classroom, group: int) -> None:
 def _share(folder: Path, group: int, mode: int) -> None:
     """Give everything in a folder to the group, which may read and change it.
 
-    ``mode`` is that of folders; files get the same permissions, but are not executable.
-    Links are not followed, because this runs as root.
+    ``mode`` is that of folders; files are not executable, and links are skipped.
     """
     for _, _, files, parent in os.fwalk(folder, follow_symlinks=False):
         os.fchown(parent, -1, group)
@@ -305,8 +293,7 @@ _FIRST_CLOSED = 'for path; do [ -x "$path" ] || { printf %s "$path"; exit; }; do
 def find_closed(program: Path, account: str) -> Path:
     """Find the folder or file whose permissions keep an account from running a program.
 
-    Returns:
-        The first one on the way to the program; the program if none is found.
+    It is the program itself if no other is found.
     """
     account_entry = pwd.getpwnam(account)
     real = program.resolve()

@@ -14,12 +14,8 @@ from autograder.extras.similarity.similarity import Comparison
 def section(book: Classbook, root: Path) -> ExtraSection:
     """Make the class report's section on the most similar pairs of solutions.
 
-    The class report calls this function in each extra that has it (see
-    `autograder.seams`).
-
     Raises:
-        CourseError: nothing is graded yet, there is no release, or a notebook
-            cannot be read.
+        CourseError: nothing is graded or released yet, or a notebook is unreadable.
     """
     release_code = similarity.released(book.unit, root)
     names = {s.student.id: s.student.name for s in book.submissions}

@@ -1,14 +1,9 @@
 """List suspiciously similar solutions for a person to judge; this is no verdict.
 
-Answers are compared as token sequences, exercise by exercise. Comments, docstrings,
-spaces and line breaks do not count, nor do the names that a student chose. Code of the
-release is ignored, and code that many students wrote counts little: a run of tokens
-that ``d`` of ``n`` students share weighs ``log2(n / d)``. Rare runs have to count most,
-because short exercises have few natural solutions.
-
-Pygments splits code into tokens, since it accepts any text, including code that Python
-cannot parse. The comparison is our own, because well-known tools compare files pair by
-pair, and take no account of exercises or of what is common in a class.
+Answers are compared as token sequences, exercise by exercise. Layout, comments
+and the names that a student chose do not count. The weight of a run of tokens
+that ``d`` of ``n`` students share is proportional to ``log2(n / d)``. Short
+exercises have few natural solutions, so only rare runs are telling.
 """
 
 from __future__ import annotations
@@ -49,9 +44,7 @@ Runs = frozenset[tuple[str, ...]]
 class Alike:
     """An exercise that two students have solved similarly.
 
-    ``share`` is between 0 and 1: the weight of the token runs that both answers
-    contain, divided by the total weight of the answer that weighs less. A run
-    weighs more the fewer students wrote it.
+    ``share`` (0 to 1) is the part, by weight, that the answers have in common.
     """
 
     exercise: str
@@ -62,13 +55,9 @@ class Alike:
 class Pair:
     """Two students, ``first`` and ``second``, whose answers are similar.
 
-    A run is a sequence of `RUN` tokens. It weighs more the fewer students wrote it.
-
     Attributes:
-        share: the weight of the runs that both students wrote, as a fraction of the
-            total weight of the student who has less.
-        rare: the weight of these runs in bits: about log2(n / 2) for each token
-            that only these two of n students wrote.
+        share: the weight of what both wrote, divided by the smaller total weight.
+        rare: this weight in bits; what only few students wrote weighs most.
         exercises: the similar exercises, the most similar first.
         same_names: whether even the names they chose agree.
     """
@@ -86,10 +75,9 @@ class Comparison:
     """The pairs of students whose solutions are strikingly similar.
 
     Attributes:
-        pairs: these pairs, the most similar first, `MOST_PAIRS` at most.
+        pairs: the most similar ones, in order.
         listed: the number of all strikingly similar pairs.
-        usual: the median share of all pairs of students in the class, which is due to
-            coincidence.
+        usual: the median share of all pairs in the class, which is coincidence.
     """
 
     pairs: tuple[Pair, ...]
@@ -115,8 +103,7 @@ def released(unit: str, root: Path) -> list[str]:
 def tokens(code: str, names: bool = False) -> list[str]:
     """Split code into the tokens that are compared.
 
-    Names that the student chose become "name", so that renaming hides nothing,
-    unless ``names`` is set.
+    Unless ``names`` is set, each name that the student chose becomes "name".
     """
     return [
         "name" if chosen and not names else text
@@ -126,12 +113,7 @@ def tokens(code: str, names: bool = False) -> list[str]:
 
 @functools.cache
 def _lexed(code: str) -> tuple[tuple[str, bool], ...]:
-    """The tokens of code that count, and whether each is a name that a student chose.
-
-    Comments, docstrings and the text of other strings do not count. A name after a dot
-    is taken for the library's, except directly after ``self``. Any other name that is
-    not built in is taken for the student's, even ``torch``.
-    """
+    """Return the tokens that count, and whether each is a name that a student chose."""
     lexemes: list[tuple[str, bool]] = []
     # Drop blank lines and long gaps: on them, Pygments takes quadratic time.
     lines = (_LONG_GAP.sub(" ", line.rstrip()) for line in code.splitlines())
@@ -167,12 +149,8 @@ def compare(
 ) -> Comparison:
     """Find the pairs of students that a person should look at.
 
-    These are the pairs whose ``share`` and ``rare`` (see `Pair`) are at least
-    `LEAST_SHARE` and `LEAST_RARE`. Memory grows with the square of the class.
-
-    Args:
-        answers: each student's code by exercise.
-        release_code: code that all students were given, which is ignored.
+    All students were given ``release_code``, which is ignored. Memory grows with
+    the square of the class.
     """
     students = sorted(answers)
     if len(students) < 2 or not any(answers.values()):
@@ -213,8 +191,6 @@ def _same_names(first: Codes, second: Codes, alike: Sequence[Alike]) -> bool:
 
 class _Item:
     """All students' answers to one exercise, as runs of tokens with weights.
-
-    The fewer students wrote a run, the larger is its weight.
 
     Attributes:
         written: the runs of each student.

@@ -38,12 +38,10 @@ class Updated:
 def update(language: str, unit: Unit | None = None) -> Updated:
     """Update the file of a unit, or of the engine, to its current sentences.
 
-    Existing translations are kept. A sentence that is new in this file gets the
-    translation that a file of another unit, or of the engine, has for it, if any. A
-    sentence that no longer exists is removed.
+    Translations are kept, and new sentences may take over one from another file.
 
     Raises:
-        CourseError: as `translations.read`; the file is not changed.
+        CourseError: a file or the language is invalid; the file is not changed.
     """
     path, messages = path_of(language, unit), extraction.of_engine()
     if unit:

@@ -1,9 +1,8 @@
 """Wrong answers that match no known mistake, in groups that a teacher can name.
 
-The answers of a group fail the same visible cases in the same way. Each group
-is shown with its shortest program. A teacher's sentence about a group is sent
-to its students with their next feedback. The program can also be added to the
-exercise as a known mistake, which checks recognise after the next build.
+The answers of a group fail in the same way. A teacher's sentence about a group
+is sent to its students with their next feedback. The group's shortest program
+can also be added to the exercise as a known mistake.
 """
 
 from __future__ import annotations
@@ -37,8 +36,7 @@ class AnswerGroup:
         key: the group's key; see `sentences.group_of`.
         exercise: the grade id of the exercise's check.
         panel: the check's panel for a student of the group.
-        program: the shortest answer, without comments and docstrings; "" if no answer
-            can be parsed.
+        program: the shortest answer, without comments; "" if none can be parsed.
         sentence: the teacher's sentence; "" if there is none yet.
     """
 
@@ -51,10 +49,9 @@ class AnswerGroup:
 
 
 def groups(unit: str, root: Path) -> list[AnswerGroup]:
-    """The groups of wrong answers in a graded unit, the largest first.
+    """Return the groups of wrong answers in a graded unit, the largest first.
 
-    The answers of a group fail in the same way, without a known mistake (see
-    `sentences.group_of`), so that a teacher can explain them all with one sentence.
+    A group's answers fail in the same way, so that one sentence can explain all.
 
     Raises:
         CourseError: nothing is graded yet, or a notebook or table cannot be read.
@@ -117,17 +114,13 @@ def write_list(unit: str, root: Path) -> list[Path]:
 
 
 def take_sentences(unit: str, root: Path, path: Path) -> int:
-    """Store the sentences on groups that a teacher has written into a table.
-
-    Args:
-        path: the table from `write_list`, filled in.
+    """Store the sentences that a teacher has written into the table of `write_list`.
 
     Returns:
-        The number of students in these groups.
+        The number of students to whom they apply.
 
     Raises:
-        CourseError: nothing is graded yet, the table cannot be read, or it names a
-            group that does not exist.
+        CourseError: nothing is graded yet, or the table is unreadable or outdated.
     """
     members = _members(gradebook.read(unit, root))
     new_sentences = sentences.from_table(path)
@@ -141,19 +134,13 @@ def take_sentences(unit: str, root: Path, path: Path) -> int:
 
 
 def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
-    """Add a group's program to its exercise as a known mistake.
+    """Add a group's program to its exercise as a known mistake; return the file.
 
-    Returns the changed file. Since a student wrote the program, it is stored as
-    data, and executed in a sandbox only.
-
-    Args:
-        key: the group's key.
-        name: the name of the new mistake.
-        asks: the question with which a check points a student to the mistake.
+    The program is stored as data, since a student wrote it. ``asks`` is the
+    question with which a check points a student to the mistake.
 
     Raises:
-        CourseError: there is no such group, it has no sentence or program yet, the
-            name is invalid or taken, or the exercise's file cannot be changed.
+        CourseError: the group, the name or the exercise's file is not suitable.
     """
     by_key = {group.key: group for group in groups(unit.label, root)}
     if key not in by_key:
@@ -183,15 +170,10 @@ def _mistake(group: AnswerGroup, name: str, asks: str) -> str:
 
 
 def _with_mistake(path: Path, mistake: str) -> str:
-    """Return the text of an exercise's file with a mistake added to its list MISTAKES.
-
-    Args:
-        path: the exercise's file.
-        mistake: the code of an entry of the list, from `_mistake`.
+    """Return the text of an exercise's file with a mistake in its list MISTAKES.
 
     Raises:
-        CourseError: the file has no such list, or is no valid Python with the entry
-            inserted above the list's last line; or as `_import_word`.
+        CourseError: the file is not written in the usual form.
     """
     text = path.read_text(encoding="utf-8")
     for node in ast.parse(text).body:
@@ -213,11 +195,10 @@ def _with_mistake(path: Path, mistake: str) -> str:
 
 
 def _import_word(text: str) -> str:
-    """Make the text of an exercise's file import ``student_program``; return the text.
+    """Return the text of an exercise's file with an import of ``student_program``.
 
     Raises:
-        CourseError: it has no import from ``autograder.authoring.notation`` on a
-            line of its own.
+        CourseError: the file has no import that could be extended.
     """
     match = re.search(r"from autograder\.authoring\.notation import ([\w, ]+)\n", text)
     if match is None:

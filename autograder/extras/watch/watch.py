@@ -1,10 +1,8 @@
 """Grade on hand-in: grade submissions as they arrive, and return the feedback.
 
-A round collects, grades all new submissions with one ``nbgrader autograde``, and makes
-(and releases) the feedback pages of their students. A record is written after each
-page, so that a watch that was killed continues from there and grades nothing twice. A
-student who hands in more often than ``per_hour`` has to wait, but the latest hand-in is
-always graded in the end.
+A round collects and grades all new submissions, and makes and releases their
+feedback pages. A watch that was killed continues where it stopped. A student
+who hands in too often has to wait, but the latest hand-in is always graded.
 """
 
 from __future__ import annotations
@@ -56,13 +54,10 @@ class Watch:
     def round(self) -> Iterator[str]:
         """Grade new submissions; yield each student whose feedback is finished.
 
-        A student who was graded ``per_hour`` times in the last hour has to wait for a
-        later round.
+        A student who hands in too often has to wait for a later round.
 
         Raises:
-            CourseError: collecting, grading or a student's feedback failed. Unless
-                nothing at all was graded, it is raised after the feedback of all other
-                students is finished. The next round tries again.
+            CourseError: something failed; the next round tries again.
         """
         failed = []
         try:
@@ -97,11 +92,7 @@ class Watch:
             raise CourseError("; ".join(failed))
 
     def _recent(self, noted: dict[str, Any]) -> list[float]:
-        """List the times of a student's gradings in the last hour; ignore future times.
-
-        Args:
-            noted: the student's record, one of the values of `_read_records`.
-        """
+        """List the times of gradings in the last hour from a student's record."""
         moment = self.clock()
         return [t for t in noted.get("times", ()) if moment - HOUR < t <= moment]
 
@@ -243,16 +234,9 @@ def alone(root: Path, unit: str) -> Iterator[None]:
 
 
 def run(watch: Watch, every: float, single_round: bool = False) -> int:
-    """Watch until interrupted, or for a ``single_round``.
+    """Watch until interrupted, or for a ``single_round``; return the exit status.
 
-    If there is nothing to grade, a single round reports that only on a terminal or with
-    --verbose.
-
-    Args:
-        every: the seconds between rounds.
-
-    Returns:
-        The exit status: 1 if the single round failed.
+    ``every`` is the number of seconds between rounds.
     """
     with alone(watch.root, watch.unit):
         while True:

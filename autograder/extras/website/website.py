@@ -1,11 +1,8 @@
-"""Build the course's website: the released notebooks, with outputs from the solutions.
+"""Build the website: the released notebooks, with outputs from the solutions.
 
-Each notebook is executed with the solutions in place of the stubs; its page shows the
-stubs again, with the outputs of the other cells. The course's docs follow the units.
-
-The site is built by Sphinx with MyST-NB and the book theme, the components of Jupyter
-Book 1. Pages load nothing from other servers: equations are MathML, pictures and fonts
-are included, and the search runs in the browser, so the folder also works locally.
+Each page shows the exercises' stubs, but outputs of correct code; the course's
+docs follow. Sphinx builds the site with MyST-NB. It loads nothing from other
+servers, so the folder also works locally.
 """
 
 from __future__ import annotations
@@ -83,8 +80,7 @@ def build(units: Sequence[Unit], folder: Path) -> Path:
     """Build the website of ``units``, replacing ``folder``; return its first page.
 
     Raises:
-        CourseError: a notebook does not run to its end, or Sphinx is missing or
-            reports a problem.
+        CourseError: a notebook fails, or Sphinx is missing or reports a problem.
     """
     _refuse_without_sphinx()
     with tempfile.TemporaryDirectory() as name:
@@ -173,11 +169,7 @@ def _picture() -> str:
 
 
 def _texts(unit: Unit) -> tuple[Unit, str, list[NotebookNode]]:
-    """Collect what the page of equations shows about a unit.
-
-    Returns:
-        The unit, its title, and the cells of its release without written answers.
-    """
+    """Return a unit, its title and the cells of its release without written answers."""
     cells = notebooks.read(unit.release).cells
     title = cells[0].source.partition("\n")[0].lstrip("# ")
     return unit, title, [cell for cell in cells if not _is_markdown_answer(cell)]
@@ -207,11 +199,7 @@ def _links(unit: Unit) -> str:
 
 
 def _page(unit: Unit) -> str:
-    """Write a unit's released notebook for the website, as JSON text with outputs.
-
-    The solutions are filled in, all cells are run, and then the exercises' stubs
-    are put back, so that the outputs of the other cells are those of correct code.
-    """
+    """Write a unit's released notebook as JSON, with the outputs of correct code."""
     book = notebooks.read(unit.release)
     book.cells = [c for c in book.cells if not _is_markdown_answer(c)]
     stubs = _fill_in(book, unit)
@@ -239,12 +227,7 @@ def _only_draws(code: str) -> bool:
 
 
 def _readable(cells: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
-    """Yield the cells that the website shows, with tags that MyST-NB understands.
-
-    The tags hide code that only shows a drawing, and fold the first output after
-    the reader is asked to predict it. Left out are generated cells, cells to write
-    a prediction in, and everything from the heading `_LAST` on.
-    """
+    """Yield the cells that the website shows, with tags that MyST-NB understands."""
     is_predicted = False
     for cell in cells:
         if cell.source.startswith(_LAST):

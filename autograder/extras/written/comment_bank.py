@@ -62,15 +62,12 @@ def write(path: Path, bank: Sequence[KeptComment]) -> None:
 def expand_comment(
     text: str, bank: Sequence[KeptComment], lines: Sequence[str]
 ) -> tuple[str, list[KeptComment]]:
-    """Expand keys to their comments, or add a new comment to the bank.
+    """Expand keys such as "a1" to their comments, or take a new one from "a+ text".
 
-    Args:
-        text: what a grader typed; anything but keys or "a+ text" is not changed.
-        lines: the lines of the rubric. The letter of "a+ text" says about which of them
-            the new comment is; without a rubric, only "a" is possible.
+    The letters refer to the rubric's ``lines``, in order.
 
     Returns:
-        the comment, and the bank, extended if the comment is new.
+        The comment, and the bank, extended if the comment is new.
 
     Raises:
         CourseError: there is no such key, or no such line of the rubric.

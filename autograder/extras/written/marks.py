@@ -1,9 +1,8 @@
 """Record the marks of written answers from a filled-in table in the gradebook.
 
-The table's column `MARKED` says who had marked an answer when the table was written,
-and when. Somebody may have marked it since, in the formgrader or from a table. A row
-that was not edited then leaves the newer mark alone. An edited row replaces it only if
-the person who records the table made it, unless overwriting is requested.
+Somebody may have marked an answer since the table was written. A row without
+edits leaves that newer mark alone. An edited row does not replace a mark of
+somebody else, unless overwriting is requested.
 """
 
 from __future__ import annotations
@@ -56,23 +55,14 @@ class AnswerMark:
 def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int:
     """Record the points and comments of a filled-in table in the gradebook.
 
-    A row's points are those in the column "points", or else the sum of the ticked
-    items. An empty row gets the mark of the row that its column "same as" names, or
-    changes nothing. Somebody may have changed a mark since the table was written. A
-    line is printed for each such mark that a row replaces, and for each that stays
-    because its row, although not empty, was not edited. If there is an error,
-    nothing is recorded.
-
-    Args:
-        overwrite: also overwrite marks that others have set since the table was
-            written.
+    If there is an error, nothing is recorded. ``overwrite`` allows replacing marks
+    that others have set since the table was written.
 
     Returns:
         The number of students for whom the table has points.
 
     Raises:
-        CourseError: the table belongs to no question, has an invalid row, or would
-            overwrite marks of others.
+        CourseError: the table is invalid, or would replace marks of others.
     """
     table = sheet.read(path)
     stem = path.stem.removeprefix(f"{unit}-")
@@ -129,11 +119,7 @@ def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int
 def _points(
     question: EssayPrompt, table: sheet.Sheet, row: Sequence[str], path: Path
 ) -> float | None:
-    """The points in a row, or None if none are filled in. Raises CourseError.
-
-    If the column "points" is filled in, it counts; otherwise, the sum of the ticked
-    rubric items does.
-    """
+    """Return the points in a row, typed or ticked, if any. Raises CourseError."""
     text = table.cell(row, "points")
     ticked = [
         points
@@ -158,11 +144,7 @@ def _points(
 
 @dataclass(frozen=True)
 class _Record:
-    """The marks in a table, by student id, to be written into the gradebook.
-
-    ``overwrite`` allows replacing marks that others have set in the meantime.
-    Messages name the table's ``path``.
-    """
+    """The marks in a table, by student id, to be written into the gradebook."""
 
     unit: str
     question: EssayPrompt
@@ -173,17 +155,11 @@ class _Record:
     def write(self, book: Gradebook) -> tuple[int, list[str]]:
         """Write all marks, or none.
 
-        The gradebook's mark on an answer is newer than a row if it was set or withdrawn
-        after the table was written. A newer mark stays if the row was not edited.
-
         Returns:
-            The number of marks with points, and a line for each newer mark that a row
-            replaces, or that stays although its row is not empty.
+            The number of marks with points, and remarks on conflicts with newer marks.
 
         Raises:
-            CourseError: a student has no graded submission. Or, unless overwriting is
-                requested, an edited row would replace a newer mark, or one withdrawn
-                since, that is not of the person who records the table.
+            CourseError: a student has no graded submission, or there is a conflict.
         """
         histories = read_marks(book, self.unit, self.question)
         conflicts: list[str] = []
@@ -234,11 +210,7 @@ def _describe_mark(grade: api.Grade, history: Sequence[HandEntry]) -> str:
 
 
 def _is_as_written(mark: AnswerMark, history: Sequence[HandEntry]) -> bool:
-    """Whether a row still has the mark with which the table was written.
-
-    Such a row does not replace a newer mark. An empty comment counts as unchanged,
-    because it is not recorded.
-    """
+    """Return whether a row still has the mark with which the table was written."""
     entries = [
         entry for entry in history if signed(entry) == mark.marked and mark.marked
     ]

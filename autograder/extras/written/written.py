@@ -65,8 +65,7 @@ class Answer:
         student, name: the student's id and name, or the pseudonym in place of both.
         points: None until the answer is graded.
         marked: who marked it last, and when; "" if unknown.
-        replaced: the last points that a different person gave, and who, if the current
-            ones differ; "" if not.
+        replaced: different points that another person gave before, and who, or "".
     """
 
     student: str
@@ -110,10 +109,9 @@ def questions(unit: str, root: Path) -> list[EssayPrompt]:
 
 
 def _items(text: str) -> Iterator[tuple[str, float]]:
-    """Yield the items of the rubric in a question's text: (criterion, points).
+    """Yield (criterion, points) for each item of the rubric in a question's text.
 
-    The text has a rubric if it contains "Points: one thing (2), another (1)." or
-    the like.
+    A rubric looks like "Points: one thing (2), another (1).".
     """
     rubric = _RUBRIC.search(text)
     items = _POINTS.split(rubric["items"].strip().strip("*") if rubric else "")
@@ -125,11 +123,9 @@ def answers(
     unit: str, root: Path, question: EssayPrompt, blind: bool = False,
     section: RosterSection | None = None,
 ) -> list[Answer]:  # fmt: skip
-    """All graded students' answers to a question, with equal ones next to each other.
+    """Return the answers to a question, with equal ones next to each other.
 
-    Answers that are ungraded, or equal to an ungraded one, come first. Submissions that
-    were refused are left out. If ``blind``, students have pseudonyms instead of names.
-    A section has only its own students' answers.
+    Those to be graded come first. If ``blind``, pseudonyms replace names.
     """
     student_answers = []
     names = {student.id: student.name for student in gradebook.students(root)}
@@ -219,12 +215,8 @@ def write_list(
 ) -> list[Path]:  # fmt: skip
     """Write a page with all written answers, and for each question a table to fill in.
 
-    Returns the paths, that of the page first.
-
-    Args:
-        blind: replace names by pseudonyms.
-        part, section: which part of the answers, and which section of the roster,
-            to write; None for all.
+    If ``blind``, pseudonyms replace names; ``part`` and ``section`` limit whose
+    answers are written. Returns the paths, that of the page first.
     """
     limits = [limit for limit in (section, part) if limit]
     suffix = "".join(limit.suffix for limit in limits)

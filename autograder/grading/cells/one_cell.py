@@ -23,12 +23,8 @@ _LAST_WORDS = 0.1  # seconds to wait for the last messages of a dead kernel
 class OneCell:
     """The execution of one cell: reads the kernel's messages until the cell has ended.
 
-    It replaces nbclient's own loop, which uses three tasks of an event loop for
-    each cell. For a short cell, these took more time than all else.
-
-    Args:
-        client: runs the kernel that executes the cell, and stores the outputs.
-        index: the position of the cell in the notebook.
+    It replaces nbclient's own loop, which is slow for short cells. ``client`` runs
+    the kernel and stores the outputs.
     """
 
     def __init__(self, client: CappedOutputs, cell: NotebookNode, index: int):
@@ -47,12 +43,8 @@ class OneCell:
     ) -> EndReason | None:
         """Process the kernel's messages until the cell has ended.
 
-        Args:
-            reason_to_end: called at the start, and then about every `LOOK_SECONDS`;
-                returns a reason to end the cell early, or None.
-
-        Returns:
-            What ``reason_to_end`` returned; None if the cell ended by itself.
+        ``reason_to_end`` is called regularly. If it returns a reason, the cell is not
+        awaited any longer, and the reason is returned.
 
         Raises:
             DeadKernelError: the kernel died before the cell had ended.

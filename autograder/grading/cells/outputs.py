@@ -47,8 +47,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
     ) -> NotebookNode | None:
         """Process an output message, unless its cell has reached its output limit.
 
-        Messages that are malformed or of an unknown kind are dropped, as any process in
-        the sandbox can send anything. Returns the output that was added, if any.
+        Malformed messages are dropped. Returns the output that was added, if any.
         """
         try:
             if msg["msg_type"] not in _HANDLED:
@@ -74,14 +73,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
             return None
 
     def _admit_output(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
-        """Count a message's size; return whether to show the message.
-
-        Text beyond the limit is removed from the message; any other message that goes
-        beyond it is dropped. There is a limit for the cell, which a notice in its
-        output reports, and one for the notebook (`_CELLS_IN_FULL`), which nothing
-        reports. Whether a text arrives in one message or in several is chance, and
-        makes no difference to how much of it is kept.
-        """
+        """Count a message; cut its text at the limit, and return whether to show it."""
         most, before = self.output_kb * 1024, self._spent.get(index, 0)
         content, is_text = msg["content"], bool(msg["msg_type"] == "stream")
         goes_on = self._goes_on(msg, cell)
@@ -135,11 +127,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         return (_OUTPUT + _size(content)) * (1 + places)
 
     def on_cell_executed(self, **arguments: Any) -> None:
-        """Turn an error that appears only in a cell's reply into an output of one line.
-
-        Otherwise nbgrader would add it as it is, although nothing has checked it or
-        counted its size.
-        """
+        """Shorten an error that only a cell's reply contains to one line of output."""
         self._join()
         content = arguments["execute_reply"]["content"]
         if content["status"] == "error":

@@ -33,11 +33,9 @@ class PromptChannel(ZMQSocketChannel):
     """A channel that reads messages with less work than Jupyter's own."""
 
     def _recv(self, **options: Any) -> KernelMessage:
-        """Read the next message.
+        """Read the next message, without the slow parts of Jupyter's session.
 
-        Jupyter's session would search every text of a message for dates and remember
-        each signature to detect repetitions. This is left out, because a sandbox has
-        the key and could sign any repetition anew.
+        Repetitions are not detected: a sandbox has the key and could sign them anew.
 
         Raises:
             ValueError, TypeError, LookupError: it is not a valid message.
@@ -86,8 +84,7 @@ class PromptClient(AsyncKernelClient):
     def messages(self, seconds: float) -> list[tuple[KernelMessage, bool]]:
         """Read at most one message per channel, as pairs (message, whether a reply).
 
-        The list is empty if nothing comes within ``seconds``. As at most one message is
-        read from each channel, a flood of output cannot hide a reply.
+        It waits up to ``seconds``. A flood of output cannot hide a reply.
         """
         assert self._poller
         ready = dict(self._poller.poll(math.ceil(seconds * 1000)))
@@ -111,13 +108,7 @@ class PromptClient(AsyncKernelClient):
                 raise RuntimeError(f"Kernel didn't respond in {timeout} seconds")
 
     def _answered(self, request: str, deadline: float) -> bool:
-        """Return whether the kernel answers a request on both channels.
-
-        First, the output channel has to report that the kernel is idle again, which
-        shows that we receive the kernel's output; then the reply has to arrive. Waiting
-        ends when a channel is silent for a moment, and at the deadline, even if
-        other messages come without end.
-        """
+        """Return whether the kernel answers a request on both channels in time."""
         try:
             state = ""
             while state != "idle" and time.monotonic() < deadline:

@@ -48,8 +48,7 @@ Look = Callable[[Span], EndReason | None]
 class SandboxedExecute(CappedOutputs):
     """Executes cells in a sandbox; if a cell ends it, a fresh one runs the next cells.
 
-    Before that, the fresh sandbox reruns the earlier code cells. It skips test cells,
-    whose outcome already exists, and cells that have ended a sandbox.
+    The fresh sandbox first reruns the earlier code cells, without tests.
     """
 
     timeout = Integer(60, help="CPU seconds of a cell.").tag(config=True)
@@ -126,9 +125,8 @@ class SandboxedExecute(CappedOutputs):
     def usage(self) -> dict[str, Any]:
         """What the sandboxes of the notebook have used, for its metadata.
 
-        The dictionary has the isolation "level". Once a sandbox has ended, it also has
-        the `Usage` of the last one, but "utime" and "stime" are the sums for all, and
-        "sandboxes" is the number of those that have ended.
+        It has the isolation "level" and the `Usage` of the last sandbox that ended, but
+        with "utime" and "stime" of all, and their number as "sandboxes".
         """
         level = {"level": self._sandboxes[-1].level if self._sandboxes else "none"}
         used: list[dict[str, Any]] = [{**b.usage} for b in self._sandboxes if b.usage]
@@ -152,11 +150,8 @@ class SandboxedExecute(CappedOutputs):
     ) -> NotebookNode:
         """Execute a cell in a usable sandbox, and return it.
 
-        Args:
-            index: the position of the cell in the notebook.
-            look: called now and then with the time that the cell has used; may return a
-                reason to end it. By default, the cell is ended when its time is used
-                up.
+        ``look`` is called regularly and may return a reason to end the cell. By
+        default, this is the time limit.
 
         Raises:
             GradingInfrastructureError: a fault of the grader or of the machine.

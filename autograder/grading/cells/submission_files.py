@@ -16,8 +16,6 @@ from autograder.root import CONTENT
 def refuse_large(folder: Path, disk_mb: int) -> None:
     """Refuse files that take more than half of a sandbox's disk.
 
-    The other half is for what the submission writes.
-
     Raises:
         RefusedError: they take more.
     """
@@ -32,8 +30,7 @@ def refuse_large(folder: Path, disk_mb: int) -> None:
 def submission_key(nb: NotebookNode, folder: Path) -> str:
     """Return a digest of a notebook's code and of the files beside it.
 
-    Random cases are drawn from this digest and the course's secret (`judge/handle.py`),
-    so that the same submission gets the same questions when it is graded again.
+    The random cases depend on it, so regrading asks the same questions.
     """
     text = json.dumps([cell.source for cell in nb.cells if cell.cell_type == "code"])
     digest = hashlib.sha256(text.encode())

@@ -1,7 +1,6 @@
 """Run check cells: the judge asks questions, which the notebook's sandbox answers.
 
-Modules that import PyTorch are imported inside the functions that need them, because
-for most submissions this process can do without PyTorch.
+PyTorch is imported only inside functions, as most submissions do without it.
 """
 
 from __future__ import annotations
@@ -38,14 +37,10 @@ class Checks:
     """Runs the check cells of one notebook, and keeps the judge's verdicts.
 
     Args:
-        cells: runs the cells of the notebook.
-        judge: the process that compares the answers of the sandbox.
-        submission: identifies the submission.
-        key: seeds the inputs that are drawn for this submission, together with the
-            course's secret.
+        key: seeds the inputs that are drawn for this submission.
         seconds: limits on the CPU time of the sandbox's answers.
-        explained: the grade id of the check whose evidence (its inputs and how the
-            answers compare) is kept in the attribute `evidence`; "" for none.
+        explained: the grade id of a check whose inputs and answers are kept in
+            the attribute `evidence`; "" for none.
     """
 
     def __init__(
@@ -64,8 +59,7 @@ class Checks:
     def write_verdicts(self, notebook: NotebookNode) -> None:
         """Write the verdicts into the notebook, as outputs of their cells.
 
-        Call this only after all cells, because a display update can change any earlier
-        output.
+        Call this only after all cells, because a cell can change earlier outputs.
         """
         for index, output in self._panels.items():
             notebook.cells[index].outputs = [output]
@@ -73,9 +67,7 @@ class Checks:
     def run(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
         """Run a check cell, and keep the judge's verdict on it.
 
-        If the notebook has been stopped, the check is not run: the verdict gives no
-        points, and says why the notebook was stopped. If the check itself ends its
-        sandbox or the notebook, the note of the judge's verdict says why.
+        If the notebook has been stopped, the verdict gives no points and says why.
         """
         if not self._cells.has_sandbox(index) and (ended := self._cells.ended(index)):
             from autograder.grading.judge.rendered import without_sandbox
@@ -134,8 +126,7 @@ class Checks:
     def _note_withheld(self, index: int, grade_id: str, keys: list[str]) -> None:
         """Tell the student why some solutions were not used to repeat a failed check.
 
-        Those of the exercises ``keys`` would give its answer away. The explanation is
-        added to the verdict's note and panel, unless the check has full points by now.
+        Those of the exercises ``keys`` would give its answer away.
         """
         from autograder.checks.boxes import ORANGE, boxed
         from autograder.checks.rows import inline
@@ -167,10 +158,7 @@ class Checks:
     ) -> None:  # fmt: skip
         """Run a check again with the course's version of the exercises ``names``.
 
-        The student's ``answers`` that build on these are also run again. The judge asks
-        the same questions as before, so an answer that was wrong by itself stays wrong.
-        The better of the two verdicts counts (see `error_carried_forward`), and nothing
-        else leaves this sandbox.
+        ``answers`` that build on them are run again, too. The better verdict counts.
         """
         if not self._has_second_sandbox(index):
             return
@@ -191,12 +179,8 @@ class Checks:
     ) -> RenderedVerdict:  # fmt: skip
         """Run a check cell, and return the judge's verdict on its answers.
 
-        If the sandbox has not answered all that it was asked, it is not used again.
-
         Raises:
-            GradingInfrastructureError: a fault of the grader or of the machine. If
-                there is a second try, an answer that is late because the machine is
-                busy is such a fault.
+            GradingInfrastructureError: a fault of the grader or of the machine.
         """
         with self._judge.exchange(question) as exchange:
             self._ask(exchange, cell, check, index, answers)
@@ -219,11 +203,7 @@ class Checks:
     ) -> None:  # fmt: skip
         """Let the sandbox answer the judge's questions about an exercise.
 
-        The source of the check cell is replaced, while it runs, by code that passes the
-        checked expression to the course's agent. The agent answers the judge.
-
-        Args:
-            answers: sources of the student's cells that build on replaced exercises.
+        ``answers`` are the student's cells that build on replaced exercises.
         """
         ticket, source = secrets.token_hex(8), cell.source
         sandbox = self._cells.sandbox

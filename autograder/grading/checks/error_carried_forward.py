@@ -1,20 +1,9 @@
-"""Penalise an error once: repeat the checks that follow from it with a correct version.
+"""Penalise an error once: repeat the checks that follow with a correct version.
 
-When an exercise fails and one that it builds on has failed, too, a fresh sandbox runs
-the notebook once more. There, the course's solutions replace the student's failed ones,
-the student's cells that build on these are run again, and the check is repeated. Then
-the student's answers are restored, and the sandbox goes on to the next such check.
-
-An exercise builds on the exercises that its solution uses, and on those that the
-student's own answer names. These come before it in the notebook. So the verdict on an
-exercise is final when its solution replaces the student's, and it does no harm that the
-student's code can then read the solution. Only the new verdicts leave the sandbox. It
-gets the solutions from the judge as source code, and does not import their module.
-
-Some solutions give away the answer to a different exercise: if the course's table can
-be looked up, its formula is no longer needed. Such "keys" are listed in the unit's
-manifest; for that exercise, a key is replaced only if the student has at least half of
-its points. So nothing is gained by leaving it out, or by filling in anything.
+If an exercise fails and builds on another one that failed, its check is
+repeated in a fresh sandbox, where the course's solutions replace the failed
+ones. A solution that would give the answer away (a "key") is used only if the
+student has at least half of its points.
 """
 
 from __future__ import annotations
@@ -35,11 +24,7 @@ SOLVED = 0.5  # the share of a key's points that is required before it is replac
 
 
 def find_uses(cells: Iterable[NotebookNode]) -> Uses:
-    """Map each exercise to the earlier exercises whose objects its answer names.
-
-    The student's code is not parsed here: a name counts wherever it occurs as a word.
-    If it is only mentioned, in a comment say, the check may be repeated needlessly.
-    """
+    """Map each exercise to the earlier exercises whose objects its answer names."""
     uses: dict[str, Collection[str]] = {}
     before: dict[str, str] = {}  # by name of an object, its exercise
     words: set[str] = set()
@@ -76,10 +61,7 @@ def find_answers(
 ) -> list[str]:
     """Find the code of cells to run again once solutions replace some exercises.
 
-    These are the answers that build on the ``replaced`` exercises, up to the answer to
-    ``exercise``. Running only the last one would not be enough: a function looks
-    names up when it is called, but a class looks up its base class when its cell is
-    run.
+    They are answers that build on ``replaced`` exercises, up to ``exercise``.
     """
     exercises = reference_metadata.entries(exercise.split("/")[0])
     needed = {exercise, *find_prerequisites(exercise, exercises, uses)} - {*replaced}
@@ -102,10 +84,8 @@ def find_answers(
 def find_withheld_keys(exercise: str, failed: Mapping[str, Verdict]) -> list[str]:
     """Find those keys to an exercise that the student has not sufficiently solved.
 
-    A key is an earlier exercise whose solution would answer this one.
-
-    Args:
-        failed: the verdicts on the failed exercises, by exercise ("unit/name").
+    A key is an earlier exercise whose solution would answer this one. ``failed``
+    maps the failed exercises ("unit/name") to their verdicts.
     """
     unit, _, name = exercise.partition("/")
     keys = manifest.read(find_unit(unit)).keys.get(name, ())
@@ -123,9 +103,7 @@ def titles(exercises: Collection[str]) -> str:
 def is_better(second: Verdict, first: Verdict) -> bool:
     """Return whether the second verdict is better than the first.
 
-    It is better if it has more points, or as many points and a mistake where the first
-    names none. Two mistakes together rarely look like a known one; once the earlier one
-    is corrected, the other may be recognised.
+    It has more points, or as many but names a mistake where the first names none.
     """
     if second.points != first.points:
         return second.points > first.points

@@ -20,8 +20,7 @@ _CONTENTS = _PUBLIC.with_name("contents")
 def entries(unit: str) -> dict[str, dict[str, Any]]:
     """Map each exercise of a unit ("unit/name") to what the last build stored about it.
 
-    This is an entry of the unit's JSON file of references: title, points, cases etc.
-    The result is {} for an unknown unit.
+    That is its title, points, cases and so on. An unknown unit gives {}.
     """
     exercises = _load(_PUBLIC / f"{unit}.json", "exercises") or []
     return {entry["name"]: entry for entry in exercises}
@@ -40,9 +39,6 @@ def _parse(path: Path, _changed: int) -> Any:
 
 def refuse_damaged(unit: str) -> None:
     """Check that a unit's references are complete before a class is graded.
-
-    A file of safetensors begins with the length of its header, which is JSON and says
-    where each tensor is; the library would import NumPy to read it.
 
     Raises:
         CourseError: they are not; the text says how to rebuild them.
@@ -85,11 +81,7 @@ def points(exercise: str) -> float | None:
 
 
 def largest_share(exercise: str) -> float:
-    """Return the largest share of its points that an exercise can give.
-
-    It is 1.0, or the highest share on the scales of its measured cases, which is above
-    1 if there is a bonus.
-    """
+    """Return the largest share of its points that an exercise gives, with any bonus."""
     cases = entries(exercise.split("/")[0])[exercise]["cases"]
     shares = [float(share) for case in cases for _, share in case.get("scale", [])]
     return max(shares, default=1.0)

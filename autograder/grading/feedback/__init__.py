@@ -1,9 +1,8 @@
-"""The feedback page of a graded notebook: scores and panels, and no scripts at all.
+"""The feedback page of a graded notebook: scores and panels, and no scripts.
 
-nbgrader's ``generate_feedback`` runs the preprocessors of this package and writes the
-page with ``FeedbackExporter``. ``CleanOutputs`` also runs at the end of grading, and
-``markdown2html`` is the formgrader's filter, too, so that an instructor's browser also
-gets no scripts.
+nbgrader's ``generate_feedback`` runs the preprocessors of this package and
+writes the page with ``FeedbackExporter``. ``CleanOutputs`` and
+``markdown2html`` also keep scripts out of an instructor's browser.
 """
 
 from autograder.grading.feedback.exporter import FeedbackExporter, markdown2html

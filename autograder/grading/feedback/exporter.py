@@ -60,11 +60,7 @@ class FeedbackExporter(HTMLExporter):
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
     ) -> tuple[Any, dict[str, Any]]:
-        """Export a notebook as a page; return its HTML and the resources.
-
-        HTMLExporter would parse the page once more, with a parser that takes minutes if
-        content is deeply nested or long.
-        """
+        """Export a notebook as a page; return its HTML and the resources."""
         self._page = Page()
         page, resources = TemplateExporter.from_notebook_node(
             self, nb, self._init_resources(resources), **options

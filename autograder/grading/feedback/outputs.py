@@ -22,11 +22,7 @@ _NOTHING = {"text/plain": "[an output that cannot be shown here]"}
 
 
 class CleanOutputs(Preprocessor):
-    """Sanitise all outputs except the verdicts that the grader put there.
-
-    Only a check that the judge has decided can have a verdict as its output. The marker
-    of a verdict is not enough, because a student's output could carry one.
-    """
+    """Sanitise all outputs except the verdicts that the grader put there."""
 
     enabled = True
 

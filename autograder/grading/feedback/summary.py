@@ -70,11 +70,7 @@ class Block:
 
     @property
     def is_unfolded(self) -> bool:
-        """Whether the page shows the block unfolded.
-
-        It does if an exercise lacks full points, a cell raised an error, or a teacher
-        has commented.
-        """
+        """Whether the page shows the block unfolded, as it needs attention."""
         is_full = self.row is None or self.row["sign"] == "✓"
         return not is_full or any(
             nbgrader_of(cell).get("comment")
@@ -135,12 +131,7 @@ def _summary(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the values that the page's template needs, by name.
 
-    An answer that a teacher has commented on counts as tried, so that the page shows
-    it, even if it is still the stub.
-
-    Args:
-        sentences: what teachers say to all whose answers fail in the same way, by the
-            id of the group (`sentences.group_of`).
+    ``sentences`` are what teachers say about groups of answers, by a group's id.
     """
     graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
     rows = [_row(cell, metadata.checks, assignment, sentences) for cell in graded]
@@ -171,11 +162,7 @@ def _summary(
 def _group(
     cells: Sequence[NotebookNode], rows: Mapping[str, Mapping[str, Any]]
 ) -> list[Block]:
-    """Group a page's cells into blocks, without exercises that are still stubs.
-
-    ``rows`` are the rows of the page's table, by grade id. A cell that the student
-    added below an answer belongs to the block of the answer.
-    """
+    """Group a page's cells into blocks, without exercises that are still stubs."""
     blocks: list[Block] = []
     for cell in cells:
         name = ""
@@ -215,16 +202,11 @@ def _row(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the values of an exercise's row in the page's table, by name.
 
-    "sign" is "" as long as a person has yet to grade the answer. "cases" says how
-    many cases passed. "remark" is what the verdict tells the student, and "said" is
-    the teacher's sentence. `_group` leaves out the cells of rows whose "is_tried"
-    is false.
+    "sign" is "" as long as a person has yet to grade the answer, and "cases" says
+    how many cases passed. "remark" is what the verdict tells the student, and
+    "said" is the teacher's sentence about answers of this kind.
 
-    Args:
-        cell: the cell that holds the points: a check, or a written answer.
-        checks: the verdicts, by grade id.
-        sentences: what teachers say to all whose answers fail in the same way, by
-            the id of the group (`sentences.group_of`).
+    ``cell`` is the one that holds the points: a check, or a written answer.
     """
     mark = nbgrader_of(cell)
     name, waits = mark["grade_id"], mark.get("waiting")

@@ -64,12 +64,7 @@ def _short(verdict: Verdict) -> str:
 
 
 def _is_over(names: Mapping[str, str]) -> bool:
-    """Return whether the student's deadline, with any extension and grace, has passed.
-
-    Args:
-        names: nbgrader's resources, which name the gradebook, the assignment and the
-            student.
-    """
+    """Return whether the student's deadline has passed, given nbgrader's resources."""
     with Gradebook(names["db_url"]) as book:
         try:
             due = book.find_submission(names["assignment"], names["student"]).duedate

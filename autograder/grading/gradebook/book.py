@@ -29,11 +29,7 @@ ScoresByCell = dict[str, float | None]  # grade id -> automatic score
 
 
 def install() -> None:
-    """Let nbgrader look up the schema version of a new gradebook without a subprocess.
-
-    nbgrader starts ``alembic`` for that, which imports all of nbgrader once more: 2.5
-    seconds of CPU before the first submission of a new course.
-    """
+    """Speed up new gradebooks: find their schema version without a subprocess."""
     api.get_alembic_version = _newest_version
 
 
@@ -122,11 +118,7 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
 
 
 class GradebookHandle:
-    """The gradebook, opened when needed; waits while others have locked it.
-
-    Args:
-        seconds: the longest wait.
-    """
+    """The gradebook, opened when needed; waits up to ``seconds`` while it is locked."""
 
     def __init__(
         self, db_url: str, course_id: str, seconds: float, log: logging.Logger
@@ -208,11 +200,7 @@ def _is_temporary(error: OperationalError | api.InvalidEntry) -> bool:
 def rows_of(
     book: api.Gradebook, kind: type[Row], student: str, assignment: str, name: str
 ) -> dict[str, Row]:
-    """Map each grade id to its row of a submitted notebook, in one query.
-
-    ``kind`` is the type of the rows: grades or comments. nbgrader looks up each row
-    separately, through seven tables.
-    """
+    """Map each grade id of a submitted notebook to its grade, or to its comment."""
     rows = cells_of(book, kind, assignment, kind)
     rows = rows.filter(api.SubmittedAssignment.student_id == student)
     return {cell: row for _, _, cell, row in rows.filter(api.Notebook.name == name)}
@@ -248,12 +236,9 @@ def cell_name(unit: str, notebook: str, grade_id: str) -> str:
 
 @dataclass(frozen=True)
 class CellPoints:
-    """A student's points in a cell; None stands for points that are not given yet.
+    """A student's points in a cell; None where there are none yet.
 
-    Attributes:
-        total: all points of the student in the cell.
-        by_hand, automatic: the points that a person gave, and those of the check.
-        replaced: whether points by hand replace those of the check, or add to them.
+    ``replaced`` says whether points by hand replace the automatic ones.
     """
 
     student: str

@@ -1,8 +1,6 @@
 """What changed in a gradebook, and why: a table that each run of grading adds to.
 
-``changes/UNIT.csv``, beside the gradebook, has a row for each changed score. The rows
-come from comparing the gradebook with its state after the last run. So they include
-points by hand, moved deadlines, and whatever a run that was killed has changed.
+``changes/UNIT.csv`` has a row for each score that changed since the last run.
 """
 
 from __future__ import annotations
@@ -34,13 +32,10 @@ class Change:
     """A changed score.
 
     Attributes:
-        time: when a run noticed the change, or when it was logged; in UTC.
-        cell: the exercise (see `cell_name`), or ``PENALTY``: its points are subtracted.
-        before: the earlier points as text, "" for none yet.
-        after: the new points as text.
-        why: one of this module's reasons, like ``MENDED``, or the reason in the log.
-        who: the person who gave the points, if this was logged.
-        comment: that person's comment.
+        time: when the change was noticed or logged, in UTC.
+        cell: the exercise, or "late penalty".
+        before, after: the points as text, "" for none.
+        why: the reason, such as "mended check".
     """
 
     time: str
@@ -65,9 +60,7 @@ _TITLES = tuple(column.name for column in fields(Change))
 
 
 def begin(root: Path, unit: str, book: Gradebook) -> None:
-    """Store the gradebook's current scores in a file, unless an earlier run did so.
-
-    `end` compares the new scores with these, and then stores the new ones instead.
+    """Store the scores before a run, unless an earlier run has stored them.
 
     Raises:
         CourseError: the file of scores cannot be read or written.
@@ -80,15 +73,10 @@ def begin(root: Path, unit: str, book: Gradebook) -> None:
 
 
 def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[Change]:
-    """Add to the table what has changed since the last run, and store the new scores.
-
-    What the log of changes by hand has (`hand_log`) is taken from there. All else is
-    found by comparing the scores.
-
-    Returns the changes to announce.
+    """Add what has changed since the last run to the table; return what to announce.
 
     Args:
-        ids: maps each student of this run to the id of the graded submission.
+        ids: the id of each student's submission that this run has graded.
 
     Raises:
         CourseError: the table or the file of scores cannot be read or written.
@@ -204,10 +192,8 @@ def _find_changes(
 ) -> list[tuple[str, float | None, float | None, str]]:
     """Find changed points, each as (cell, points before, points now, reason).
 
-    ``before`` and ``after`` map each cell to its values (see `Scores`); ``is_new`` says
-    whether a new submission was graded in between. It is no change if a person gives
-    points to an answer that had none, because such an answer has waited for them. It is
-    a change if a check finally gives points to a cell that showed none.
+    ``before`` and ``after`` map each cell to its values (see `Scores`); ``is_new``
+    says whether a new submission was graded in between.
     """
     changes: list[tuple[str, float | None, float | None, str]] = []
     for cell, (score, manual, most) in after.items():

@@ -1,8 +1,6 @@
-"""Extensions of deadlines, granted before or after handing in, stored with the course.
+"""Extensions of deadlines, stored with the course.
 
-nbgrader stores an extension in the row of a submission, which does not exist before the
-student has handed in. So extensions are stored here, and copied to that row whenever a
-submission is recorded.
+nbgrader itself can store an extension only once the student has handed in.
 """
 
 from __future__ import annotations
@@ -25,9 +23,7 @@ def granted(root: Path, assignment: str) -> Mapping[str, datetime.timedelta]:
 
 
 def grant(root: Path, assignment: str, student: str, extra: datetime.timedelta) -> None:
-    """Give a student ``extra`` time after the deadline, replacing any earlier one.
-
-    It counts when the submission is graded next.
+    """Set a student's extension, which counts when the submission is graded next.
 
     Raises:
         CourseError: the file that keeps extensions cannot be read or written.

@@ -1,8 +1,6 @@
 """A log of points that people give by hand: a table in the gradebook itself.
 
-The formgrader, `autograder written` and scripts all give points by setting
-attributes of nbgrader's rows. Each commit that changes such attributes also
-adds an entry to the log for each answer, so that points and log agree.
+An entry is committed together with the points, so that the two agree.
 """
 
 from __future__ import annotations
@@ -41,12 +39,9 @@ class HandEntry:
     """An entry of the log: points by hand, or a comment on an answer, have changed.
 
     Attributes:
-        number: rises from entry to entry.
         time: in UTC.
-        who: the user of the program that made the change.
-        before: the total points before the change, None for none yet.
-        after: the total points after it.
-        by_hand: the part of these that a person gave.
+        before, after: the total points, None for none yet.
+        by_hand: the part of ``after`` that a person gave.
         why: the cause, if the program made the change by itself; else "".
     """
 
@@ -105,8 +100,7 @@ def comments(book: api.Gradebook, unit: str) -> dict[tuple[str, str], str]:
 def _note(row: Any, value: Any, before: object, event_: Any) -> Any:
     """Remember the value that an attribute had before this transaction.
 
-    SQLAlchemy calls this whenever points by hand or a teacher's comment are set.
-    Returns the new value; points become numbers, since the formgrader sends text.
+    SQLAlchemy calls this, and sets the value that is returned.
     """
     session = object_session(row)
     if session is not None:
@@ -122,11 +116,7 @@ def _forget(session: Session, _: object) -> None:
 
 
 def _write(session: Session) -> None:
-    """Add an entry for each answer whose points by hand or comment are changed.
-
-    SQLAlchemy calls this before each commit, so that the entries are committed together
-    with the changes.
-    """
+    """Before each commit, log the points by hand and comments that have changed."""
     pending = session.info.pop(_PENDING, {})
     with session.no_autoflush:
         answers: dict[tuple[Any, str], dict[str, Any]] = {}

@@ -1,7 +1,6 @@
 """A budget of late days for the term, and how much of it a student has spent.
 
-Units spend it in the order of their deadlines, and each day that has begun counts as
-one. The late policy sees only the lateness that exceeds the budget.
+Units spend it in the order of their deadlines; a part of a day counts as a day.
 """
 
 from __future__ import annotations

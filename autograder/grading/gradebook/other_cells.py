@@ -1,8 +1,6 @@
-"""Add and remove exercises of an assignment for which there are already submissions.
+"""Add and remove exercises of an assignment that already has submissions.
 
-nbgrader refuses to add or remove cells once there are submissions. Here, the gradebook
-forgets what the source leaves out, with its points and comments, and has empty rows for
-what is new, which the next run of grading fills.
+nbgrader refuses this. Here, removed exercises lose their points and comments.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Detect results that were graded when exercises had other points than now.
 
-After a build that changes points, source, gradebook and graded notebooks
-disagree until grading has run again. Pages and exports refuse such a mixture.
+Pages and exports refuse such results until grading has run again.
 """
 
 from __future__ import annotations
@@ -57,8 +56,7 @@ def refuse_mixture(
     """Check that a student's result was graded with the current points.
 
     Args:
-        now: the current points, by exercise.
-        graded: the points at the time of grading; empty if there is no result.
+        now, graded: points by exercise, today and when the result was graded.
 
     Raises:
         CourseError: they differ.

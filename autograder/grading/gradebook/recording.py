@@ -25,9 +25,7 @@ NEW_ANSWER = "new answer"  # why points by hand are gone
 class Recorder:
     """Runs nbgrader's preprocessors that record results in the gradebook.
 
-    Attributes:
-        stages: the preprocessors, in their order.
-        create: whether unknown students are added to the gradebook.
+    ``create`` says whether unknown students are added to the gradebook.
     """
 
     stages: Stages
@@ -43,11 +41,7 @@ class Recorder:
     def run(
         self, book: Gradebook, notebook: NotebookNode, resources: dict[str, Any]
     ) -> None:
-        """Run the preprocessors on a notebook, within the book's transaction.
-
-        Args:
-            resources: identify the submission, in nbgrader's format.
-        """
+        """Run the preprocessors on a notebook, within the book's transaction."""
         resources["nbgrader"]["db_url"] = self.db_url
         with sharing(book, self.stages):
             run_all(self.stages, notebook, resources, self.config)
@@ -60,11 +54,9 @@ class Recorder:
         """Record a graded notebook in one transaction; return the resulting scores.
 
         Args:
-            stamp: when it was handed in.
-            extra: the time beyond the due date that its student was given.
+            stamp, extra: when it was handed in, and the student's extension.
             before: the notebook that was graded the last time.
-            tell: is called with a line for each answer whose points by hand are
-                withdrawn.
+            tell: called with a line for each answer that loses its points by hand.
 
         Raises:
             GradingInfrastructureError: a verdict does not belong to its cell.
@@ -104,8 +96,7 @@ def _withdraw_points(
 ) -> Iterator[tuple[str, float]]:
     """Withdraw points by hand from changed answers; yield (grade id, points) of each.
 
-    A person gave these points for the earlier answer. The new one waits for a person
-    again, unless it is empty: then it has no points.
+    A person gave them for the earlier answer, and has to look at the new one.
     """
     graded_answers = answers(before)
     for name, text in answers(after).items():

@@ -1,8 +1,6 @@
-"""Add an assignment to the gradebook, so that nothing must run before ``autograde``.
+"""Add an existing release to the gradebook, so that it can be graded at once.
 
-``nbgrader generate_assignment`` writes a release and adds it to the gradebook. Where
-the release already exists (a clone of the course has it), only the second step is
-missing.
+``nbgrader generate_assignment`` does this only for a release that it makes.
 """
 
 from __future__ import annotations
@@ -26,15 +24,10 @@ Notebooks = Mapping[str, tuple[str, str]]
 def register(
     book: Gradebook, assignment: str, notebooks: Notebooks, config: Config
 ) -> bool:
-    """Add an assignment to the gradebook, unless that already has its notebooks.
-
-    Existing entries stay as they are, such as a due date.
+    """Add an assignment to the gradebook; return False if it was already there.
 
     Args:
-        notebooks: the texts of each notebook's source and release, by its name.
-
-    Returns:
-        Whether anything was added.
+        notebooks: the texts of source and release, by the notebook's name.
 
     Raises:
         CourseError: the release is not what nbgrader makes of the source now.

@@ -23,11 +23,7 @@ Cells = tuple[tuple[str, str], ...]
 
 
 def read_appeals(folder: Path) -> dict[str, str]:
-    """Map each exercise that a hand-in asks to look at again to the student's reason.
-
-    The exercise is named as the student wrote it, such as "2.3". The first cell about
-    an exercise counts. Unreadable files contain no appeals.
-    """
+    """Map each exercise, as the student wrote it, to the reason for a regrade."""
     try:
         return _find_appeals(take(folder).files)
     except RefusedError:
@@ -57,9 +53,7 @@ def _find_appeals(files: Mapping[str, File]) -> dict[str, str]:
 def _work(files: Mapping[str, File]) -> tuple[list[Cells], dict[str, bytes]]:
     """Return what a hand-in contains apart from appeals, to compare two hand-ins.
 
-    Returns:
-        For each notebook, the kind and text of its cells, without empty cells and
-        appeals; and the content of all other files of the student, by path.
+    This is (kind, text) of each notebook's cells, and other files by path.
     """
     notebooks = [
         tuple(

@@ -29,14 +29,10 @@ def rebuild(
 ) -> tuple[NotebookNode, tuple[Repair, ...]]:
     """Build the notebook that is graded: the course's, with the student's answers.
 
-    Tests, texts, ids, metadata and the order of cells are the source's; answers come
-    from the submission, and each of the student's own cells follows the same cell of
-    the course as before. An exercise without an answer holds the release's stub. The
-    student's outputs and metadata are dropped.
+    The student's own cells are kept, without their outputs and metadata.
 
     Args:
-        source: the instructor's notebook, with hidden tests.
-        release: the students' notebook made of it.
+        source, release: the instructor's notebook, and the students' made of it.
         submission: the student's notebook as a file; None if there is none.
 
     Raises:
@@ -93,12 +89,9 @@ class _Builder:
         return [n for n, slot in enumerate(self.match.slots) if slot.is_answer]
 
     def _answer(self, n: int) -> int | None:
-        """Choose the student's cell that answers the exercise of slot ``n``.
+        """Return the index of the student's cell that answers slot ``n``, or None.
 
-        Several of the student's cells may belong to a slot, a cell of the course. Of
-        those that are neither the stub nor too long, the last one counts that defines a
-        name of the exercise, or else the last one; without any, the slot's last cell.
-        Returns its index in the submission, or None if no cell belongs to the slot.
+        A slot is a cell of the course. Of several cells, the last one usually counts.
         """
         cells = self.match.cells_of(n)
         filled = [
@@ -146,8 +139,7 @@ class _Builder:
     def _extras(self, answers: set[int]) -> dict[int, list[int]]:
         """Map each slot (a cell of the course) to the student's own cells after it.
 
-        The key -1 has the cells before the first slot. A cell of the course that the
-        student moved does not count, as the course's order is restored.
+        The key -1 has the cells before the first slot.
         """
         in_place, anchor = self.match.in_place(), -1
         extras: dict[int, list[int]] = {}
@@ -160,10 +152,9 @@ class _Builder:
         return extras
 
     def _is_kept(self, cell_index: int, slot: int | None) -> bool:
-        """Return whether to keep a student's cell that is not used as an answer.
+        """Decide whether to keep a cell that is not used as an answer; record repairs.
 
-        ``slot`` is the course's cell to which it belongs, if any. Repairs are recorded,
-        for example if the cell is too long to keep.
+        ``slot`` is the cell of the course to which it belongs, if any.
         """
         cell = self.match.cells[cell_index]
         # Colab adds a badge when it saves to GitHub.
@@ -178,11 +169,7 @@ class _Builder:
         return slot is None or self._is_kept_copy(cell_index, self.match.slots[slot])
 
     def _is_kept_copy(self, cell_index: int, slot: Slot) -> bool:
-        """Return whether to keep a student's cell that belongs to a cell of the course.
-
-        The notebook has ``slot`` in any case, so a cell is kept beside it only if the
-        student changed it. Repairs are recorded.
-        """
+        """Decide whether to keep a student's version of a cell of the course."""
         if slot.release.get("id") in GENERATED:  # each kit has its own
             return False
         cell, slot_index = self.match.cells[cell_index], self.match.slot_of[cell_index]
@@ -203,11 +190,9 @@ class _Builder:
     def _is_kept_answer(
         self, cell: StudentCell, slot: Slot, changed: bool, slot_index: int
     ) -> bool:
-        """Return whether to keep a second cell for an answer, and record the decision.
+        """Decide whether to keep a second cell for an answer, and record the decision.
 
-        It is kept if it differs from the stub (``changed``) and defines no name of the
-        exercise. Ignoring a stub is not recorded if the answer was found in a cell of
-        the student's own.
+        ``changed`` says whether it differs from the stub.
         """
         if changed and not defined(cell.source) & slot.targets:
             self._note("copy kept", f"A second cell of {slot.name} was kept as yours.")

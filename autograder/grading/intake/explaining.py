@@ -51,10 +51,7 @@ def why_none(
 def about_choice(best: str, name: str, paths: Sequence[str]) -> Iterator[Repair]:
     """Say which notebook was chosen, if it was renamed or one of several.
 
-    Args:
-        best: the path of the notebook that was chosen.
-        name: the name that it should have.
-        paths: all notebooks of the unit in the hand-in.
+    ``best`` is the path that was chosen, and ``name`` the one that it should have.
     """
     if best != name:
         yield Repair("renamed", f'"{join_names([best])}" was taken as "{name}".')
@@ -118,14 +115,9 @@ def is_other_units(
 ) -> bool:  # fmt: skip
     """Return whether the grade ids in a notebook are those of another assignment.
 
-    They are if none is of this unit, some are of an assignment of the course, and there
-    are more of them than ``recognised``. This last number need not be 0: another unit's
-    notebook may define a name that an answer of this unit defines, too.
-
     Args:
         unit_ids: the grade ids of this unit.
-        recognised: how many of this unit's cells with a grade id were found in the
-            notebook.
+        recognised: how many graded cells of this unit seem to be in the notebook.
     """
     marks = {*ids} - {""}
     if marks & {*unit_ids}:

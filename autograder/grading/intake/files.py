@@ -51,16 +51,13 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 def take(
     folder: Path, limits: SizeLimits = DEFAULTS, ignore: Sequence[str] = ()
 ) -> Taken:
-    """Read the regular files of a submission's folder.
+    """Read the regular files of a submission's folder, notebooks first.
 
-    Links, FIFOs, sockets, devices and too large files are left out and reported.
-    The file with a student's own progress has no effect, and is skipped silently.
-    Notebooks come first, so that other files, however many, cannot crowd them out.
-    Characters of a name that are not printable (a right-to-left mark, a byte in a
-    different encoding) become "_".
+    Links, special files and files that are too large are left out and reported.
+    Unprintable characters in names become "_".
 
     Args:
-        ignore: file name patterns to skip silently (``CourseDirectory.ignore``).
+        ignore: file name patterns to skip silently.
 
     Raises:
         RefusedError: the folder itself is a link, not a folder, or unreadable.
@@ -98,8 +95,7 @@ def take(
 def _printable(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str, str]:
     """Map the printable form of each path to the path itself.
 
-    Of two paths with the same form, a printable one wins. The other is left out: it
-    is added to ``left_out``, which maps a reason to the paths.
+    If two have the same form, one is added to ``left_out`` (reason -> paths).
     """
     names: dict[str, str] = {}
     folders: set[str] = set()
@@ -115,10 +111,9 @@ def _printable(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str
 
 
 def _read(path: Path, limits: SizeLimits, room: int) -> tuple[File, int]:
-    """Read a file within the limits.
+    """Read a file within the limits; ``room`` bytes are left for all files.
 
     Also returns the size of a notebook whose outputs had to be left out, else 0.
-    ``room`` is the number of bytes that all files together may still have.
     """
     if not _is_notebook(path.name):
         message = f"is larger than {limits.file >> 20} MB"
@@ -212,8 +207,7 @@ def open_file(
 ) -> Iterator[tuple[BinaryIO, os.stat_result]]:
     """Open a regular file, without following a link; raises what `read_file` does.
 
-    Args:
-        folder: the descriptor of an open folder, relative to which ``path`` is.
+    ``folder`` is the descriptor of an open folder, to which ``path`` is relative.
     """
     try:
         descriptor = os.open(path, _READ, dir_fd=folder)

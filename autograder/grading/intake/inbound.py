@@ -27,11 +27,9 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
-    """Return the time of the last change to a submission's folder, in UTC without zone.
+    """Return when a submission's folder last changed, in UTC without zone.
 
-    It is the latest inode change time of the folder and of what `copy` considers.
-    Nobody can set this time, unlike that of a file's content. An entry that cannot be
-    examined is left out here, and `copy` cannot read it either.
+    This is the inode change time, which no student can set.
     """
     latest = folder.lstat().st_ctime
     with contextlib.suppress(OSError), _open_folder(folder) as descriptor:
@@ -48,14 +46,11 @@ def copy(
     """Copy a submission out of the exchange, without following links.
 
     Args:
-        source, target: the folder of the submission, and the folder to copy it to.
-        ignore: file name patterns to skip silently.
-        owner: the user id of the account whose files are copied; None for all
-            files.
+        owner: the user id whose files are copied; None for all files.
 
     Returns:
-        What was left out, as pairs (path, reason); and the time of the last change
-        to what was copied, in UTC without zone.
+        What was left out, as pairs (path, reason); and when the copied files last
+        changed, in UTC without zone.
 
     Raises:
         OSError: the copy cannot be written completely.
@@ -120,11 +115,7 @@ def _read(
 def _read_limited(
     file: IO[bytes], name: str, size: int, limits: SizeLimits, most: int
 ) -> tuple[bytes, int]:
-    """Read a file within the limits; leave out the outputs of a large notebook.
-
-    Args:
-        size: the file's size in bytes.
-        most: the bytes that are left for the file.
+    """Read a file of at most ``most`` bytes; drop the outputs of a large notebook.
 
     Returns:
         The content, and the notebook's full size if outputs were left out, else 0.
@@ -142,11 +133,7 @@ def _read_limited(
 def _limited_entries(
     folder: int, ignore: Sequence[str]
 ) -> Iterator[tuple[str, int, str]]:
-    """Yield the entries of a hand-in that `copy` and `last_change` consider.
-
-    They are the first `SizeLimits.files` that `_entries` yields, in the same
-    format, without ``timestamp.txt`` and the names to ignore.
-    """
+    """Yield the entries of a hand-in to consider, in the format of `_entries`."""
     entries = _entries(folder, [*ignore, STAMP])
     return islice(entries, SizeLimits.files)
 
@@ -154,11 +141,9 @@ def _limited_entries(
 def _entries(
     folder: int, ignore: Sequence[str], path: str = ""
 ) -> Iterator[tuple[str, int, str]]:
-    """Yield (path, open folder, name) of what is below a folder, its notebooks first.
+    """Yield (path, open folder, name) of what is below a folder, notebooks first.
 
-    Links are not followed. The depth, and the number of names in each folder, are
-    limited to those of a submission. Folders are given as descriptors; one that is
-    yielded stays open until the next entry is asked for.
+    The open folder is a descriptor, valid until the next entry is asked for.
 
     Args:
         path: what to put before the paths of the entries.

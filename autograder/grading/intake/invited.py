@@ -12,8 +12,7 @@ import ast
 def is_invited(changed: str, original: str) -> bool:
     """Return whether only settings and demonstrations differ in a cell of the course.
 
-    Both versions must do nothing but assign literals to names and define functions with
-    ``@demo``, and the changed one may set no name that the original does not set.
+    A setting assigns a literal; a demonstration is a function with ``@demo``.
     """
     ours, theirs = _sets(original), _sets(changed)
     return ours is not None and theirs is not None and theirs <= ours

@@ -93,12 +93,7 @@ def defined(code: str) -> set[str]:
 
 
 def _plain(text: str) -> str:
-    """Normalise a cell's text, so that only what a student wrote makes it differ.
-
-    Editors change blanks at the end of lines, and empty lines. Kits that are published
-    for students differ in links, versions and module names. Imports are sorted, since a
-    different module name changes their order.
-    """
+    """Normalise a cell's text, so that only what a student wrote makes it differ."""
     for pattern, replacement in _KIT:
         text = pattern.sub(replacement, text)
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
@@ -107,25 +102,19 @@ def _plain(text: str) -> str:
 
 
 def same_text(first: str, second: str) -> bool:
-    """Whether two cells' texts are equal, up to what editors and student kits change.
-
-    These are trailing blanks, empty lines, the order of imports, and the links,
-    versions and former module names in a published kit.
-    """
+    """Return whether two texts agree, up to what editors and student kits change."""
     return first == second or _plain(first) == _plain(second)
 
 
 class Match:
-    """Finds which cells of a student belong to which slots, the cells of the course.
+    """The matching of a student's cells with slots, the cells of the course.
 
-    A cell is recognised by nbgrader's grade id or, if that was lost, by the cell's
-    own id, its text, the names that it defines, or its position.
+    A cell without its grade id is recognised by its text or position, for example.
 
     Attributes:
-        slot_of: maps the index of a student's cell to that of its slot.
-        restored: the slots of answers that were recognised without their grade id.
-        moved_in: the slots of answers that were found in cells of the student's
-            own.
+        slot_of: the index of the slot, by the index of the student's cell.
+        restored: the slots of answers that were recognised without a grade id.
+        moved_in: the slots of answers that were in cells of the student's own.
     """
 
     def __init__(self, slots: Sequence[Slot], cells: Sequence[StudentCell]):
@@ -223,9 +212,7 @@ class Match:
     def in_place(self) -> set[int]:
         """Find the largest set of matched cells that are in the order of the course.
 
-        Returns their indices in the submission. The other matched cells were moved or
-        copied. A student's own cell keeps its place after the last cell of the set
-        before it.
+        Returns their indices in the submission; other cells were moved or copied.
         """
         last_slots: list[int] = []  # smallest last slot of a run of each length
         last: list[int] = []  # the cell that ends it
@@ -249,11 +236,7 @@ class Match:
         return len(graded & set(self.slot_of.values()))
 
     def belongs(self) -> bool:
-        """Return whether the submission can be the unit's notebook at all.
-
-        It can if at least one slot with a grade id, or more than a fifth of all slots,
-        has a cell.
-        """
+        """Return whether enough cells match for this to be the unit's notebook."""
         matched = set(self.slot_of.values())
         return self.recognised() > 0 or 5 * len(matched) > len(self.slots)
 
@@ -267,13 +250,9 @@ def find_notebook(
 ) -> tuple[str, tuple[Repair, ...]]:
     """Find, by its content, the file that is the unit's notebook.
 
-    Of several, the one counts in which most of the unit's cells with a grade id are
-    found, then the one with most answers, then the newest.
-
     Args:
         name: the name it should have, like "02_attention.ipynb".
-        course_ids: reads the grade ids of the course's assignments; called only if a
-            notebook has none of this unit's.
+        course_ids: reads the grade ids of the course's assignments.
 
     Returns:
         The path of the file, and repairs that report what was unusual.

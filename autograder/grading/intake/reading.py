@@ -53,13 +53,10 @@ class StudentNotebook:
 
 
 def read(data: bytes, limits: SizeLimits = DEFAULTS) -> StudentNotebook:
-    """Read the cells of a notebook of any format version, from an untrusted author.
-
-    If the file is cut off or damaged, only the complete cells before that point are
-    read.
+    """Read the cells of an untrusted notebook of any format version, even if damaged.
 
     Raises:
-        RefusedError: too large, not JSON, nested too deeply, or not a notebook.
+        RefusedError: too large, nested too deeply, or not a notebook.
     """
     document, is_cut = _json(data, limits)
     raw = _raw_cells(document)
@@ -122,10 +119,7 @@ def _whole_cells(text: str, most: int) -> list[Json]:
 
 
 def refuse_many_parts(data: bytes) -> None:
-    """Check that parsing takes at most some hundred megabytes.
-
-    An empty list takes two bytes in the file, but more than 50 in memory. The number of
-    commas limits the number of texts.
+    """Check that parsing a notebook takes at most some hundred megabytes.
 
     Raises:
         RefusedError: it holds too many lists, objects or texts.

@@ -1,8 +1,6 @@
 """Read a large notebook in pieces, so that its outputs are never in memory.
 
-What may be large in an honest notebook are its ``outputs`` and the state of
-``widgets``. Both are emptied while reading. All else is kept as it is, and whether it
-is a valid notebook is checked elsewhere.
+Outputs and the state of widgets are dropped; all else is kept as it is.
 """
 
 from __future__ import annotations
@@ -30,16 +28,13 @@ _UNIMPORTANT = re.compile(
 
 
 def read_slim(file: IO[bytes], limits: SizeLimits, room: int) -> tuple[bytes, int]:
-    """Read a notebook, without its outputs if it is too large with them.
-
-    Args:
-        room: the maximum number of bytes to return.
+    """Read a notebook of at most ``room`` bytes, if necessary without its outputs.
 
     Returns:
         The notebook, and the size of its file if outputs were left out, else 0.
 
     Raises:
-        RefusedError: it is larger than ``limits.saved``, or still too large.
+        RefusedError: it is too large even so.
     """
     most = min(limits.notebook, room)
     if len(head := file.read(most + 1)) <= most:
@@ -87,11 +82,7 @@ class Slimmer:
             at = self._string(piece, at) if self._in_string else self._next(piece, at)
 
     def _string(self, piece: bytes, start: int) -> int:
-        """Go to the end of the current string, or of the piece if that comes first.
-
-        The string is kept unless it belongs to a dropped value. Returns the position at
-        which to go on.
-        """
+        """Read on to the end of the string or piece; return where to go on."""
         match = _IN_STRING.match(piece, min(start + self._escaped, len(piece)))
         end = match.end() if match else start
         self._escaped = piece[end : end + 1] == b"\\"  # the last byte of the piece
@@ -100,13 +91,9 @@ class Slimmer:
         return end + 1
 
     def _next(self, piece: bytes, start: int) -> int:
-        """Go past the next quote, bracket, brace, colon or comma outside of strings.
+        """Go past the next quote, bracket, colon or comma; return where to go on.
 
-        A quote begins a string, which may be the name of a value to drop. A colon after
-        such a name begins the value, and ``[]`` is kept in its place. It is dropped up
-        to the comma, bracket or brace that ends it, before which this stops.
-
-        Returns the position at which to go on.
+        The value of a name to drop, such as "outputs", is replaced by ``[]``.
         """
         at = start
         if self._depth > 0 and (passed := _UNIMPORTANT.match(piece, at)):

@@ -21,12 +21,8 @@ _SKEW = datetime.timedelta(minutes=5)  # the clocks of two machines may differ b
 def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...]]:
     """Find out when a submission was handed in.
 
-    The time in ``timestamp.txt``, which nbgrader's collecting writes, is believed if it
-    is between the year 2000 and the collection. The collection is the latest change of
-    the folder's or the file's inode, a time that the system sets and no archive or copy
-    can choose. Instead of a stamp that is unreadable, earlier or later, the time of
-    collection counts, and a repair reports this. There is no repair if the stamp is at
-    most five minutes later, because the clocks of two machines may differ by that much.
+    The time in ``timestamp.txt`` counts if it is plausible. Otherwise, the time of
+    collection counts, which no student can choose.
 
     Returns:
         The time in UTC without zone, or None if there is no stamp; and repairs.

@@ -34,8 +34,7 @@ _AFTERWARDS = Budget(cpu=5.0, clock=10.0)  # for the cell to end after its verdi
 class Seconds:
     """Limits on CPU time in seconds: for one answer, and for all answers to a check.
 
-    On the clock, the limits are twice as long, for code that sleeps. ``check`` is also
-    the limit on the judge's own CPU time for the questions that the sandbox asks.
+    The limits on real time are twice as long.
     """
 
     answer: float = 20.0
@@ -48,11 +47,9 @@ class Question:
 
     Attributes:
         exercise: the name of the exercise, "unit/name".
-        key: seeds the inputs that are drawn for this submission, together with the
-            course's secret.
+        key: seeds the submission's inputs, together with the course's secret.
         replaced: exercises for which the course's solution replaces the student's.
-        with_evidence: whether the verdict comes with the inputs and with how the
-            answers compare.
+        with_evidence: whether the verdict comes with inputs and compared answers.
     """
 
     exercise: str
@@ -68,19 +65,14 @@ class Exchange:
 
     Args:
         names: the fields that every message of the exchange carries.
-        patience: seconds for which the judge may be silent while its reply may be due.
-            Messages of the sandbox are no sign of life, as they could go on for ever.
+        patience: seconds for which the judge may be silent.
 
     Attributes:
         ready: whether the sandbox has begun to answer.
-        code: Python code that defines the course's version of the replaced exercises.
-        heard: the time when the judge was last heard, or asked.
-        verdict: the verdict, once it is decided.
+        code: the course's version of the replaced exercises, as Python code.
         complete: whether the sandbox has answered all that it was asked.
-        hindered: whether an answer was late although the sandbox had CPU time left,
-            because the machine was too busy.
-        took: the seconds that the sandbox took for its answers, plus the judge's CPU
-            time for answering the questions of the sandbox.
+        hindered: whether an answer was late because the machine was busy.
+        took: seconds that answering took, including the judge's own replies.
     """
 
     def __init__(self, line: Connection, names: Message, patience: float):
@@ -99,11 +91,7 @@ class Exchange:
         return not self._asked or bool(self.verdict and not self._goes_on)
 
     def prepare(self, **request: object) -> None:
-        """Send the judge a request to prepare the check, and await its reply.
-
-        Args:
-            request: the seeds of the cases, the limits of time, the exercises that are
-                replaced by solutions, and whether evidence is wanted.
+        """Send the judge the seeds, limits and options of a check, and await its reply.
 
         Raises:
             GradingInfrastructureError: the judge was lost.
@@ -131,12 +119,7 @@ class Exchange:
             self._take("ready", "decided")
 
     def reason_to_end(self, span: Span) -> EndReason | None:
-        """The reason to end the check's cell now, or None; called repeatedly.
-
-        The cell's own clock runs before the sandbox begins to answer, and again once
-        the verdict is final. In between, the judge measures the time of each answer.
-        The cell's clock is paused while the judge has not yet read what the sandbox has
-        sent, because the sandbox may be waiting for it.
+        """Return the reason to end the check's cell now, or None; called repeatedly.
 
         Raises:
             GradingInfrastructureError: the judge was lost.
@@ -156,9 +139,7 @@ class Exchange:
         return span.exceeded_limit()
 
     def settle(self) -> RenderedVerdict:
-        """Wait for the verdict, and return it; called when the cell has ended.
-
-        If there is no verdict yet, the judge is told that no more answers can come.
+        """Wait for the verdict after the cell has ended, and return it.
 
         Raises:
             GradingInfrastructureError: the judge was lost.

@@ -1,11 +1,8 @@
 """The grading process's handle on the judge, the process that compares answers.
 
-Only the judge knows the correct answers, and only it decodes what the sandboxed
-student process sends. `Judge` starts it as a child process, and opens an
-exchange of messages with it for each check (see `exchange.py`, and `judging.py`
-for the other end). If a reply does not match, is late or is missing, the judge
-is killed, and the next check gets a new process. A check without a verdict by
-then keeps the submission undecided, unless a second try succeeds.
+Only the judge knows the correct answers and decodes what the sandbox sends.
+`Judge` starts it as a child process, and opens an exchange of messages with it
+for each check (see `exchange.py`). A judge that fails is killed and replaced.
 """
 
 from __future__ import annotations
@@ -51,9 +48,7 @@ class Judge:
     def exchange(self, question: Question) -> Iterator[Exchange]:
         """Begin the exchange of messages with the judge about one check.
 
-        In the `with` block, the judge waits for the connection to the sandbox
-        (`Exchange.ask`). If the exchange is not finished when the block ends, the judge
-        process is killed.
+        The judge is killed if the exchange is not finished when the `with` block ends.
 
         Raises:
             GradingInfrastructureError: the judge was lost.
@@ -80,9 +75,8 @@ class Judge:
     def _seeds(self, question: Question) -> dict[str, str]:
         """Derive the seeds of a check's hidden cases from the course's secret.
 
-        "own" seeds cases that only this submission gets. "shared" is one of `DRAWINGS`
-        seeds of the exercise, so that several submissions can get the same cases. Both
-        depend on the submission's content: grading it again asks the same questions.
+        "own" seeds cases that only this submission gets, "shared" those for several.
+        Grading a submission again asks the same questions.
         """
         own_seed = self._digest(f"{question.key}/{question.exercise}")
         shared = f"{int(own_seed, 16) % DRAWINGS}/{question.exercise}"
@@ -100,10 +94,9 @@ class Judge:
             self._process = None
 
     def fork(self, serve: Callable[[socket.socket], None]) -> None:
-        """Start the judge process as a fork of this one, which costs milliseconds.
+        """Start the judge as a fork of this process, which must have only one thread.
 
-        This is only for a process with one thread. The fork calls ``serve`` with its
-        end of the connection, and closes its copies of all other open files.
+        The fork calls ``serve`` with its end of the connection.
         """
         ours, theirs = socket.socketpair()
         pid = os.fork()
@@ -134,10 +127,7 @@ class Judge:
                 self._line.send({"preload": unit}, self.patience)
 
     def wait(self) -> None:
-        """Wait until the judge process runs and has done its imports.
-
-        This happens before the time limit of the check's cell begins to count, because
-        the start of the process would otherwise use up some of it.
+        """Wait until the judge process is ready; start it if necessary.
 
         Raises:
             CourseError: the process does not start.

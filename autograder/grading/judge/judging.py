@@ -1,11 +1,8 @@
 """The judge process: it knows the correct answers and compares the student's.
 
-`sandbox/launch.py` starts it with the descriptor of a socket, on which it
-serves the grading process (`handle.py`). For each check it receives a second
-socket, which leads to the student's process in the sandbox. It draws cases,
-computes their correct answers, asks the sandbox for the student's answers, and
-sends back a verdict. Messages from the sandbox are decoded in this process,
-away from the gradebook, and correct answers never enter the sandbox.
+For each check it draws cases, solves them, asks the sandbox for the student's
+answers, and sends a verdict to the grading process (`handle.py`). Correct
+answers never enter the sandbox.
 """
 
 from __future__ import annotations
@@ -67,8 +64,7 @@ def main() -> None:
 def serve(control: socket.socket) -> None:
     """Serve exchanges until the control socket closes.
 
-    Full garbage collections are made rare, because most objects here live long: going
-    through all of them once per submission would take 40 ms.
+    Full garbage collections are made rare, because each would take 40 ms.
     """
     logs.name_process("judge")
     gc.set_threshold(*gc.get_threshold()[:2], _FULL_THRESHOLD)
@@ -84,11 +80,7 @@ def serve(control: socket.socket) -> None:
 
 
 def _answer(message: Message, line: Connection) -> None:
-    """Serve one exchange: prepare a check, question the sandbox, send the verdict.
-
-    ``line`` is the connection to the grading process, whose side of the exchange is in
-    `exchange.py`.
-    """
+    """Serve one exchange: prepare a check, question the sandbox, send the verdict."""
     names = {key: message[key] for key in ("id", "exercise", "submission")}
     request = message["prepare"]
     replaced, limits = request.pop("given"), Seconds(**request.pop("seconds"))
@@ -140,18 +132,14 @@ def _verdicts(
     check: PreparedCheck | Exception, sandbox: SandboxClient, names: Message,
     draws: bool, with_evidence: bool = False,
 ) -> Iterator[tuple[RenderedVerdict, bool]]:  # fmt: skip
-    """Yield the verdict on a check and then, if needed, one that names the mistake.
+    """Yield the verdict on a check and, if useful, another that names the mistake.
 
-    Each comes with whether another one follows. The second one has the same points,
-    but takes longer to find; it names a known mistake if one explains the answers.
-    None follows a correct answer, an unsolved stub, an answer that exceeded a
-    limit, a check that did not run, or a fault of the grader.
+    Each comes with whether another one follows.
 
     Args:
         check: the check, or the error that prevented its preparation.
         names: the "exercise", and the id of the "submission".
         draws: whether to draw the pictures of the panel.
-        with_evidence: whether to add inputs and answers as text.
     """
     submission, images = names["submission"], dict[str, str]()
     try:
@@ -189,11 +177,8 @@ def _verdicts(
 def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
     """Ask the sandbox for its answers to all cases of a check, and judge them.
 
-    The visible cases come first: if they show that the exercise is an unsolved
-    stub, no hidden cases are drawn. If the sandbox exceeds a limit, the result
-    names this as the mistake. If an answer is wrong, small cases are tried at the
-    end, to show the smallest one that fails; if a limit is exceeded there, the
-    result stays as it was.
+    An unsolved stub gets no hidden cases. If an answer is wrong, the smallest case
+    that fails is looked for.
     """
 
     def ask(case: Case) -> Answers:

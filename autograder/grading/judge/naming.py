@@ -1,8 +1,6 @@
 """Find the known mistake behind a wrong answer, once its points are final.
 
-A known mistake is a wrong program, stored in the course with a sentence that
-explains it to students. Naming it changes no points, so it may fail or be cut
-short.
+A known mistake is a wrong program, stored with a sentence that explains it.
 """
 
 from __future__ import annotations
@@ -40,11 +38,7 @@ NAMING_SECONDS = 60.0  # of CPU time
 def name_mistake(
     exercise: Exercise, task: Specification, result: CheckResult
 ) -> CheckResult:
-    """Return a result with the known mistake that explains its answers, if any does.
-
-    Answers to fresh cases are considered, too. The result is returned unchanged if this
-    takes more than `NAMING_SECONDS`.
-    """
+    """Return a result with the known mistake that explains its answers, if any."""
     with contextlib.suppress(TooLongError), limit(NAMING_SECONDS):
         return _diagnose(exercise, task, result)
     return result
@@ -55,14 +49,7 @@ def _diagnose(
 ) -> CheckResult:
     """Name the known mistake that gives the student's answers, if there is one.
 
-    Usually ``result.mistake`` is already the mistake that fits the visible cases,
-    for which the answers of all mistakes are stored. Its answers to the hidden
-    cases are computed here, which takes time. If these differ from the student's,
-    the mistake keeps its name, because the student's notebook shows the same name,
-    but it is no longer sure. If only hidden cases fail (apart from those of general
-    properties), answers are computed for all mistakes that the visible cases do not
-    contradict. A mistake whose code a student wrote is not run here, and is never
-    sure.
+    One that fits only the visible cases keeps its name, but is no longer sure.
     """
     confined = {v.name for m in task.mutants for v in m.variants if v.confined}
     wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]
@@ -88,14 +75,8 @@ def _with_answers(
 ) -> list[CaseResult]:
     """Return the results, with the answers of mistakes stored in their hidden cases.
 
-    Each variant, a wrong program that makes a mistake, is run on one case after the
-    other, those with wrong results first. Once it does not give the student's
-    answers to a case, it is not run on further cases. Measured cases are left out,
-    because their answers say only how good a model is, and running mistaken models
-    takes long.
-
     Args:
-        names: the variants to try.
+        names: the variants to try, wrong programs that make a mistake.
     """
     results = list(result.results)
     mistakes = {  # no other mistake is looked for
@@ -129,12 +110,7 @@ _answered = WeakKeyDictionary[Case, dict[str, Answers]]()  # by variant of a mis
 def _compute_answers(
     task: Specification, names: Collection[str], case: Case
 ) -> dict[str, Answers]:  # fmt: skip
-    """Run variants of mistakes on a case; return each one's answers by its name.
-
-    The answers are kept as long as the case is, which other submissions may share.
-    The objects are built anew for each case, because an object might remember
-    something of earlier cases, and these differ between submissions.
-    """
+    """Run variants of mistakes on a case; return each one's answers by its name."""
     cached = _answered.setdefault(case, {})
     if new := [name for name in names if name not in cached]:
         objects = answers.mistaken_objects(task, new)
@@ -147,22 +123,14 @@ def _reuse_answers(
 ) -> tuple[dict[str, Predictions], set[str]]:
     """Find answers of mistakes to a hidden case that are known without running them.
 
-    For a case that tests a general property, the visible case stores a pattern for
-    each variant, which says which of its answers are wrong. If the student's
-    answers have the same pattern, it counts as the variant's answer. For other
-    cases, answers are known only if the judge interacts with the student's code and
-    the student is right: a variant that is right in the visible case is then right
-    in all hidden ones (a test asserts this), so its answers are the correct ones.
-
     Args:
-        result: the student's result in the hidden case.
         visible: the visible case with the same name, if there is one.
         names: the variants of mistakes to look for.
-        is_played: whether the judge interacts with the code, which takes long.
+        is_played: whether the judge interacts with the student's code.
 
     Returns:
-        The known answers by variant; and the variants of which the visible case
-        stores patterns.
+        The known answers by variant; and the variants for which only the pattern of
+        right and wrong answers is stored.
     """
     mistakes = visible.mistakes if visible else {}
     stored = {name: mistakes[name] for name in names if name in mistakes}

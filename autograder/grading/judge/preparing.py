@@ -1,8 +1,6 @@
 """Prepare a check in the judge: load the exercise, and draw its hidden cases.
 
-Some hidden cases are drawn for one submission only, and others are shared by
-several. `PreparedCheck.fresh` decides this by what a student could learn about
-them from other submissions.
+Submissions share hidden cases only if knowing the inputs reveals no answers.
 """
 
 from __future__ import annotations
@@ -55,16 +53,8 @@ class PreparedCheck:
     def fresh(self) -> tuple[Case, ...]:
         """The hidden cases drawn for this check, with correct answers; slow to draw.
 
-        They are used instead of the hidden cases that the build has stored, because the
-        student's code could print whatever enters the sandbox. If the answers consist
-        of many computed numbers, a few sets of cases serve all submissions: knowing
-        their inputs reveals no answers. In all other exercises, each submission gets
-        cases of its own:
-
-        - if the judge interacts with the code, as this tells which answers were right;
-        - if a model is measured, because people can read the inputs;
-        - if answers are masks or lists of words, because these can be filled in by hand
-          or from feedback.
+        Submissions share them if the answers can only be computed. Otherwise, each
+        submission gets its own, so that answers cannot be passed on.
         """
         if self.shared_seed and _is_computed(self.task.name):
             return _fresh_for_several(self.task.name, self.shared_seed)
@@ -78,9 +68,7 @@ class PreparedCheck:
     def side(self, case: Case) -> Interactor:
         """Create a case's interactor: the judge's object that answers the sandbox.
 
-        Its random choices, such as an order, depend on the secret, so no student can
-        know them. If two hidden cases have the same name, the choices differ, so that a
-        lucky guess for one does not help with the other.
+        Its random choices depend on the secret, so no student can know them.
         """
         suffix = " again" if case.hidden and self._is_second(case) else ""
         draw = random.Random(f"{self.own_seed} {case.name} {case.hidden}{suffix}")
@@ -92,11 +80,7 @@ class PreparedCheck:
         return case is not next(drawings)
 
     def pack_inputs(self, case: Case) -> Packed | None:
-        """Serialise a case's inputs for the sandbox; None if the judge interacts.
-
-        In that case the interactor decides which inputs the sandbox may see. Otherwise
-        the packed inputs are kept for other submissions that get the same case.
-        """
+        """Serialise a case's inputs for the sandbox; None if the judge interacts."""
         if self.task.interactor_class is not Interactor:
             return None
         if case not in _packed:
@@ -129,10 +113,7 @@ _packed = WeakKeyDictionary[Case, Packed]()  # as long as the case itself is in 
 def _is_computed(name: str) -> bool:
     """Return whether an exercise's answers can only be found by computing them.
 
-    Several submissions may then share hidden cases (see `PreparedCheck.fresh`).
-    This is so if the judge does not interact with the code, no case is measured,
-    and most visible cases, apart from `open` ones, have answers with more numbers
-    than a person would write down.
+    Several submissions may then share hidden cases.
     """
     exercise, task = _visible(name.split("/")[0])[name], specification(name)
     if task.interactor_class is not Interactor or any(
@@ -155,10 +136,9 @@ def _has_many_numbers(case: Case) -> bool:
 
 
 def _draw_cases(name: str, seed: str) -> tuple[Case, ...]:
-    """Draw fresh cases; in a bug clinic, draw those twice that have no visible version.
+    """Draw the fresh cases of an exercise.
 
-    In a clinic, students write a test that must catch buggy programs. There, one guess
-    in three or four is right, so each case must be answered at least twice.
+    In a bug clinic, where a guess is often right, each is asked at least twice.
     """
     task, exercise = specification(name), _visible(name.split("/")[0])[name]
     visible = (*exercise.cases, *exercise.small)

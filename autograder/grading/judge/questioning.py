@@ -98,14 +98,12 @@ class SandboxClient:
     ) -> Answers:
         """Ask for the student's answers to a case; return them as they are compared.
 
-        Meanwhile the sandbox may ask questions, to which ``side`` replies. At the end,
-        ``side`` turns the report of the sandbox into the answers. If the sandbox is
-        lost, the answers consist of an error.
+        If the sandbox is lost, the answers consist of an error.
 
         Args:
-            side: the judge's interactor for the case.
+            side: the judge's interactor, which replies to questions meanwhile.
             inputs: the packed inputs; if None, those that ``side`` reveals.
-            kind: "ask", or `smallest.BRIEFLY` if the answer may take only a second.
+            kind: "ask", or "try" if the answer may take only a second.
         """
         span = self._begin_span(self._answer_budget.least(self._check_budget))
         try:
@@ -150,11 +148,7 @@ class SandboxClient:
         return not self._lost
 
     def _until(self, kinds: tuple[str, ...], span: Span) -> tuple[str, Answers] | None:
-        """Receive the next message of these kinds, and return its kind and values.
-
-        A few others, which an interrupted call has left behind, are skipped. Returns
-        None if the sandbox is lost.
-        """
+        """Receive the next message of these kinds; None if the sandbox is lost."""
         limits = Limits(data=min(Limits.data, self._room))
         with self._note_loss():
             for _ in range(_MAX_STRAYS):
@@ -175,8 +169,7 @@ class SandboxClient:
     def _waiting(self, span: Span) -> Wait:
         """Make the function by which sending and receiving wait for the socket.
 
-        It waits for an event of the socket, and raises WireError if the span exceeds a
-        limit or if waiting is to stop.
+        It raises WireError if the span exceeds a limit, or if waiting is to stop.
         """
 
         def wait(channel: socket.socket, event: int) -> None:
@@ -193,13 +186,10 @@ class SandboxClient:
         return wait
 
     def _refuse_late(self, span: Span) -> None:
-        """Send a sign of life if it is due, and check the limits.
-
-        If one is exceeded, the sandbox counts as lost, and ``late`` and ``ended`` say
-        why. ``hindered`` is set if the time ran out while the machine was busy.
+        """Check the limits, and send a sign of life if it is due.
 
         Raises:
-            WireError: a limit is exceeded.
+            WireError: a limit is exceeded, so the sandbox counts as lost.
         """
         if self.heard and time.monotonic() > self._last_sign + _SIGN:
             self._last_sign = time.monotonic()

@@ -1,9 +1,8 @@
 """The judge's part in repeating a check with the course's solutions.
 
-If an exercise fails and one that it builds on has failed, too, the check is
-repeated in a sandbox where the course's solution replaces that earlier answer
-(see `error_carried_forward.py`). This module provides the source code of such
-solutions, and reduces the second verdict to what a student may see.
+A failed check is repeated if an exercise that it builds on has failed, too. The
+course's solution then replaces the earlier answer. Here is the solution's code,
+and what a student may see of the second verdict.
 """
 
 from __future__ import annotations
@@ -45,10 +44,8 @@ def _imports(unit: str) -> str:
 def render_second_verdict(verdict: Verdict, names: Sequence[str]) -> RenderedVerdict:
     """Render the verdict on a check that was repeated with the course's solutions.
 
-    These solutions, of the exercises in ``names``, can be read in the sandbox in which
-    the answers were computed. So the verdict shows which cases passed, but no text or
-    tensor from an answer. A bug clinic earns all its points or none, because code can
-    detect that it runs for the second time, and guess again.
+    The student's code could read the solutions of ``names``, so no answer is shown.
+    A bug clinic earns all its points or none, because it can be guessed.
     """
     named = " and ".join(titles(name.split("/")[0])[name] for name in names)
     right = verdict.points >= verdict.max_points

@@ -1,8 +1,6 @@
-"""Turn the result of a check into a verdict, a panel in HTML, and evidence as texts.
+"""Turn a check's result into a verdict, a panel in HTML, and evidence as texts.
 
-Tensors stay in the judge. The texts that leave it have a limited length, and those of
-the evidence (inputs and answers) contain only printable characters, so that a page can
-show them as they are.
+Tensors stay in the judge, and the texts that leave it have a limited length.
 """
 
 from __future__ import annotations
@@ -52,10 +50,7 @@ def render_verdict(
 ) -> RenderedVerdict:
     """Return the verdict that a check's result gives, with its panel as HTML.
 
-    Args:
-        result: the result, as the panel is to show it.
-        submission: identifies the submission.
-        images: the pictures of the panel, if they were drawn already.
+    ``images`` are the pictures of the panel, if they were drawn already.
     """
     return RenderedVerdict(verdict_of(result, submission), as_html(result, images))
 
@@ -86,10 +81,7 @@ def without_sandbox(
 def verdict_of(result: CheckResult, submission: str = "") -> Verdict:
     """Return the verdict that a check's result gives, without any tensors.
 
-    The visible and the fresh inputs of a case count as one case, which has a problem if
-    either has one. Of wrong answers to visible inputs, a digest is kept, by which
-    `sentences.group_of` finds students with the same wrong answers. The values that
-    measures of fresh cases return are kept as scores.
+    The visible and the hidden inputs of a case count as one case.
     """
     cases: dict[str, CaseVerdict] = {}
     scores: dict[str, float] = {}
@@ -157,9 +149,7 @@ def evidence_of(result: CaseResult) -> CaseEvidence:
 def _describe_inputs(inputs: Mapping[str, Value]) -> dict[str, str]:
     """Map a description of each input to its value as text.
 
-    The description is the input's name; if there are several calls, it says for which
-    one: "0/x" becomes "x, at first". The words for each call are read from the input
-    `KEY`, which is left out itself.
+    If there are several calls, it says for which one: "0/x" becomes "x, at first".
     """
     request = json.loads(str(inputs[KEY])) if KEY in inputs else {}
     labels: dict[str, str] = {}

@@ -1,11 +1,8 @@
-"""Find fresh cases whose correct answers can be read from the shipped visible cases.
+"""Find fresh cases whose correct answers can be read from the visible cases.
 
-Some fresh cases have the same answer as a visible one: a mask without padding, a
-rotation by as many steps, an error that every impossible size raises. Such an answer
-can be repeated without a solution. So it counts only if another answer, which cannot
-be repeated, is correct as well; the same rule holds for a case that is `open`. The case
-is kept, and not drawn again: if fresh answers always differed from the visible ones,
-this alone would reveal which of two possible answers is correct.
+An answer that can be repeated without a solution earns points only together
+with one that cannot. The case is kept: if fresh answers always differed from
+the visible ones, this alone would reveal some of them.
 """
 
 from __future__ import annotations
@@ -28,13 +25,7 @@ def mark_shipped(
     """Mark in each hidden case the aspects whose answers students can look up.
 
     An aspect is what an answer counts for, such as gradients. A submission in which
-    only marked aspects are right earns no points (`points.open_parts`).
-
-    Measured cases are not marked. No case is marked if ``side``, the class of the
-    judge's interactor, computes the answers from what the sandbox reports: in a bug
-    clinic, for example, all answers are one of two words, so that each of them
-    could be looked up. Nor is any case marked if no unmarked answer would remain,
-    because then no correct answer would earn points.
+    only marked aspects are right earns no points.
     """
     fresh = tuple(fresh)
     if side.conclude is not Interactor.conclude:
@@ -64,13 +55,7 @@ def _shipped(
 def _is_repeatable(
     name: str, value: Value, case: Case, visible: Sequence[Case], side: type[Interactor]
 ) -> bool:
-    """Return whether a correct answer can be copied from a visible case or an input.
-
-    The answer is compared with those of the visible cases of the same name, or of
-    all visible cases if there are none: with the answer of the same name if a case
-    has one, else with all its answers. A tensor is also compared with all that
-    `_available_tensors` finds. That an input is unchanged is always known.
-    """
+    """Return whether a correct answer can be copied from a visible case or input."""
     if name.endswith(AFTERWARDS):  # it says that an input is unchanged
         return True
     alike = [drawing for drawing in visible if drawing.name == case.name] or visible
@@ -93,9 +78,7 @@ def _available_tensors(
 ) -> Iterator[Value]:
     """Yield what code in a sandbox could return as a tensor without computing it.
 
-    This is a tensor in which all numbers are the same, an input of the case that the
-    sandbox has, or any answer to a visible case. Nothing is yielded for a ``value``
-    that is no tensor or has fewer than two numbers, which may be equal by chance.
+    This may be an input, for example, or an answer to a visible case.
     """
     if not isinstance(value, torch.Tensor) or value.numel() < 2:
         return

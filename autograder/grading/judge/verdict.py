@@ -16,8 +16,7 @@ from autograder.sandbox.ending import EndReason
 class CaseVerdict:
     """The verdict on one case; ``problem`` names what is wrong, "" if all is right.
 
-    ``answer`` is a digest, which is the same for equal wrong answers. It is "" for
-    correct answers, and for hidden cases, whose inputs differ between submissions.
+    ``answer`` is a digest, the same for equal wrong answers; it may be "".
     """
 
     name: str
@@ -36,22 +35,19 @@ class CaseVerdict:
 class Verdict:
     """The verdict on a check: points out of ``max_points``, and why the rest was lost.
 
-    ``mistake`` names the recognised mistake, and ``says`` tells students about it.
-    ``scores`` maps the names of measures, such as a trained model's accuracy, to their
-    values for the answers to fresh inputs; it is {} where nothing is measured.
-    ``decided`` is "outside" (by the judge), "person" (the judge has failed, and a
-    person has yet to decide) or "inside" (by an assert in the sandbox).
-    ``submission`` identifies the submission.
-    ``ended`` is the reason why answers are missing, which ``note`` or ``says`` puts in
-    words. It is None if none are missing, and in records of older versions.
-    ``given`` are the exercises that this one builds on and in which the course's
-    solution replaced the student's failed one.
-    ``aspects`` are the points earned and possible, by aspect; ``panel`` is the text
-    that the student sees below the line with the points.
-    ``fault`` tells instructors what failed in the grader, if a person has to decide.
+    Texts may quote a student, and are made printable.
 
-    Texts may quote a student, and go from here into logs, tables and requests. So each
-    is one printable line, except for the panel, which has several.
+    Attributes:
+        mistake: the name of the recognised mistake.
+        says: what students are told about it.
+        decided: "outside" (by the judge), "inside" (by an assert in the sandbox) or
+            "person" (the judge has failed, and a person has to decide).
+        scores: measured values, such as a trained model's accuracy, by name.
+        given: exercises in which the course's solution replaced a failed answer.
+        aspects: the points earned and possible, by aspect.
+        panel: what the student sees below the points, as text.
+        ended: why answers are missing, if they are.
+        fault: what failed in the grader, for instructors.
     """
 
     exercise: str
@@ -116,11 +112,10 @@ class ResultComparison:
 
 @dataclass(frozen=True)
 class CaseEvidence:
-    """One set of inputs drawn for a case, and how the answers to it compare, as texts.
+    """One set of inputs drawn for a case, and how the answers compare, as texts.
 
-    ``credit`` is the share of the case's points that the answers earn. Inputs of a
-    ``hidden`` case were drawn for grading, and may serve for other students as
-    well.
+    ``credit`` is the share of the case's points that the answers earn. The inputs
+    of a ``hidden`` case may serve for other students as well.
     """
 
     title: str

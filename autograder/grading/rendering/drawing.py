@@ -1,9 +1,7 @@
 """The rendering process, which handles one text after the other and may be killed.
 
-Started by `sandbox/launch.py`, it reads requests from the socket that its argument
-names and answers each with HTML, or with None if a parser has failed. Its limits are in
-seconds of its own processor time, so that a busy machine makes no difference; if it
-exceeds one, the system ends it.
+It reads requests from a socket and answers each with HTML, or with None if a
+parser has failed. The system ends it if it exceeds a limit on processor time.
 """
 
 from __future__ import annotations

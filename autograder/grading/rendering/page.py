@@ -16,8 +16,6 @@ class Allowance:
     """Limits on rendering a cell and a page: processor time (seconds) and characters.
 
     ``cut`` is how many characters are shown of a text that is not rendered.
-    Rendering a whole notebook of this course takes about a second, and a large
-    table of pandas a tenth of a second.
     """
 
     cell_seconds: float = 2.0
@@ -57,19 +55,14 @@ class Page:
     def trim_traceback(self, text: str, cell_numbers: list[str], message: str) -> str:
         """Trim a traceback to its frames in the given cells, followed by ``message``.
 
-        The result is plain text; it is only ``message`` if trimming fails or exceeds
-        the allowance.
+        The result is plain text, and only ``message`` if trimming fails.
         """
         arguments = {"cell_numbers": cell_numbers, "message": message}
         markup = self._within("traceback", text, **arguments)
         return message if markup is None else markup
 
     def _within(self, kind: str, text: str, **arguments: object) -> str | None:
-        """Render a text; return None if that fails or exceeds the allowance.
-
-        The seconds that it takes are counted for the cell and for the page, even if it
-        fails; the characters are counted only if it succeeds.
-        """
+        """Render a text within the limits; return None if that fails."""
         allowance = self._allowance
         seconds = min(self._cell_seconds, self._seconds)
         room = min(

@@ -21,11 +21,9 @@ _PROCESS = "autograder.grading.rendering.drawing"
 
 @dataclass(frozen=True)
 class Drawing:
-    """A rendered text, and the processor time that rendering took.
+    """A rendered text, and the CPU seconds that rendering took.
 
-    Attributes:
-        html: None if rendering failed.
-        seconds: CPU seconds; the limit if the process has not answered.
+    ``html`` is None if rendering failed.
     """
 
     html: str | None
@@ -44,9 +42,6 @@ class Renderer:
         """Have the rendering process call `drawing.DRAWINGS[kind]` with ``values``.
 
         If this fails or takes more CPU time than ``seconds``, the drawing has no HTML.
-
-        Args:
-            values: the keyword arguments of that function.
 
         Raises:
             CourseError: the process does not start.

@@ -1,8 +1,6 @@
 """Sanitise untrusted HTML: no script, no request, no form, no frame.
 
-This is done by nh3, the Python binding of the Rust library ammonia. It parses as
-browsers do, knows MathML and style properties, and is maintained; bleach, which
-nbconvert has, is no longer developed.
+nh3 does this: it parses as browsers do, while bleach is no longer developed.
 """
 
 from __future__ import annotations
@@ -78,11 +76,7 @@ def _style(value: str) -> str | None:
 
 
 def _is_harmless(declaration: str) -> bool:
-    """Return whether a declaration like "width: 80px" is harmless.
-
-    It must set a property in `_STYLES`, call no function but ``rgb`` and ``rgba``, and
-    contain no large numbers except in a colour.
-    """
+    """Return whether a declaration like "width: 80px" is harmless."""
     name, _, value = declaration.partition(":")
     if name.strip().lower() not in _STYLES or "(" in re.sub(r"rgba?\(", "", value):
         return False
@@ -91,11 +85,9 @@ def _is_harmless(declaration: str) -> bool:
 
 
 def is_moderate(value: str) -> bool:
-    """Return whether all numbers in a style or length are from 0 to `_MOST`.
+    """Return whether all numbers in a style or length are small enough.
 
-    `_MOST` has a limit for each unit; larger or negative numbers could hide other
-    content. Numbers with any other unit are refused, and colours like "#aaa" are
-    ignored.
+    Large or negative numbers could hide other content.
     """
     return all(
         not sign and len(digits) <= 4 and int(digits) <= _MOST.get(unit, -1)
@@ -114,9 +106,5 @@ _CLEANER = nh3.Cleaner(
 
 
 def clean_html(text: str) -> str:
-    """Return untrusted HTML with only the allowed tags, attributes and styles.
-
-    The content of other tags stays, except for that of scripts, style sheets, frames
-    and the like.
-    """
+    """Return untrusted HTML with only the allowed tags, attributes and styles."""
     return _CLEANER.clean(text)

@@ -69,11 +69,9 @@ def terminal(text: str) -> str:
 
 
 def traceback(text: str, cell_numbers: Collection[str], message: str) -> str:
-    """Return a traceback's frames in some cells as plain text, followed by ``message``.
+    """Return a traceback's frames in some cells as plain text, with ``message`` below.
 
-    Args:
-        text: the traceback, which may contain ANSI escapes.
-        cell_numbers: the execution counts of the cells whose frames stay, like "3".
+    ``cell_numbers`` are the execution counts of these cells, like "3".
     """
     return "\n".join([*_frames(str(strip_ansi(text)), cell_numbers), message])
 

@@ -52,15 +52,12 @@ class Assignment:
     """What all submissions of an assignment share.
 
     Attributes:
-        notebooks: by name, the texts of each notebook's source and release.
+        notebooks: the texts of source and release, by the notebook's name.
         beside: the contents of the course's other files, by relative path.
         stages: the preprocessors that grade a notebook, in this order.
-        secret: the course's secret, which seeds hidden inputs.
-        depends: digests of what results depend on, besides the submission's and the
-            course's files.
+        depends: further digests of what results depend on.
         ignored: file name patterns; matching files in a submission are skipped.
-        keys: by student, the data with which extras (optional packages) score some
-            of the student's cells.
+        keys: by student, data with which optional packages score some cells.
     """
 
     name: str
@@ -77,18 +74,11 @@ class Assignment:
 
     @functools.cached_property
     def version(self) -> Mapping[str, str]:
-        """The versions of the course, by name.
-
-        "build" is a digest of what verdicts depend on, and "course" is the git commit,
-        which is missing outside a checkout.
-        """
+        """The digest "build" of the course and, if known, its git commit "course"."""
         return course_version(self.depends)
 
     def submission(self, student: str, folder: Path, final: bool) -> InFlightSubmission:
         """Read a student's folder, whatever it contains, into grading tasks.
-
-        Args:
-            final: whether there is no second try.
 
         Raises:
             CourseError: this account may not read the folder.
@@ -122,10 +112,8 @@ class Assignment:
 
         Args:
             name: the notebook's name, without the suffix.
-            files: the files of the submission, by relative path.
             repairs: what was corrected in the submission so far.
             reason: why the submission is refused; "" if it is not.
-            final: whether there is no second try.
         """
         source, release = self.notebooks[name]
         data = None
@@ -167,11 +155,7 @@ class Assignment:
         return self._task(SOLUTION, name, files, (), "", final=False)
 
     def digest(self, task: Task, *inputs: object) -> str:
-        """Return a digest of the files that a result depends on, and of further inputs.
-
-        It is stored with the result. A notebook whose digest has changed is graded
-        again.
-        """
+        """Return a digest of all files and ``inputs`` that a result depends on."""
         digest = hashlib.sha256()
         parts: list[object] = [__version__, task.source, task.release, task.refused]
         parts += [*inputs, *self.depends, task.submission, *dump_repairs(task.repairs)]
@@ -208,10 +192,6 @@ class Assignment:
     def _refuse_other_points(self, name: str, source: NotebookNode) -> None:
         """Refuse a unit whose source and checks have different points for a cell.
 
-        This happens, for example, if the course was built again, and the source in this
-        folder is a copy of an earlier build. Assignments that are not units may use the
-        checks with other points.
-
         Raises:
             CourseError: they differ; the text says what to do.
         """
@@ -246,11 +226,10 @@ def load(
     Args:
         pattern: a glob pattern of the notebooks' names, without the suffix.
         exempt: files beside the source that do not replace the students'.
-        stages: the preprocessors that grade a notebook, in this order.
         ignored: file name patterns; matching files in a submission are skipped.
 
     Raises:
-        CourseError: a notebook is missing, or a release was not made from its source.
+        CourseError: a notebook is missing, or a release does not match its source.
     """
     paths = sorted(source.glob(f"{pattern}.ipynb"))
     if not paths:

@@ -1,7 +1,6 @@
-"""Read and write a student's folder in ``autograded/``, which holds graded notebooks.
+"""Read and write a student's folder of graded notebooks in ``autograded/``.
 
-The notebook is written last and renamed into place, so that it is complete or
-unchanged. It contains a digest of everything it was made from, and the recorded scores.
+A notebook is written last and renamed into place: it is complete or unchanged.
 """
 
 from __future__ import annotations
@@ -32,9 +31,6 @@ class GradedFolder:
     def locked(self, before_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
         """Lock the folder, so that other runs wait before they grade the submission.
 
-        Args:
-            before_wait: called before we wait for another run, however long that takes.
-
         Raises:
             CourseError: nothing can be written there.
         """
@@ -57,14 +53,11 @@ class GradedFolder:
     def replace(
         self, name: str, notebook: NotebookNode, beside: Mapping[str, bytes]
     ) -> None:
-        """Write a graded notebook, after the files that belong to it.
-
-        Other files and folders are removed, except notebooks.
+        """Write a graded notebook and nbgrader's files; remove all but other notebooks.
 
         Args:
             name: the notebook's name, without the suffix.
-            beside: the contents of files in `OF_NBGRADER`, by name. Those of these
-                files that are not given are removed.
+            beside: the contents of nbgrader's own files, by name.
 
         Raises:
             CourseError: it cannot be written.

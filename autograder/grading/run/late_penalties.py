@@ -1,7 +1,6 @@
 """Recompute the late penalties of submissions that are not graded again.
 
-Their penalties in the gradebook are those of the last grading. Since then, somebody may
-have moved the deadline, changed the policy, or given points by hand.
+The deadline, the policy or points by hand may have changed since.
 """
 
 from __future__ import annotations
@@ -23,9 +22,6 @@ def recompute_late_penalties(
     writer: ResultWriter, outcomes: Iterable[Outcome]
 ) -> list[Outcome]:
     """Recompute the late penalties of students whose results are up to date.
-
-    Nothing is recomputed unless the writer's recorder runs nbgrader's
-    AssignLatePenalties.
 
     Returns:
         All outcomes; that of a student whose late policy failed is undecided.

@@ -77,11 +77,7 @@ def summary(outcomes: Sequence[Outcome]) -> str:
 
 @contextlib.contextmanager
 def above_bar(log: logging.Logger) -> Iterator[None]:
-    """Print log lines above the progress bar while a ``with`` block runs.
-
-    Meanwhile, the logger does not create records that no handler prints: nbclient would
-    create ten for each cell.
-    """
+    """Print log lines above the progress bar while a ``with`` block runs."""
     before, level_before = list(log.handlers), log.level
     level = max((handler.level for handler in before), default=logging.NOTSET)
     with logging_redirect_tqdm([log]):

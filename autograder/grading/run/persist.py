@@ -85,12 +85,10 @@ class ResultWriter:
     ) -> Outcome:
         """Record a graded notebook, then publish it, which marks it as up to date.
 
-        If the judge failed on a check, an error makes the run grade the submission a
-        second time. If the judge fails again, the other checks are recorded, but the
-        notebook is not marked as up to date, so that the next run tries again.
+        If the judge failed on a check, it is not marked, so that it is graded again.
 
         Raises:
-            GradingInfrastructureError: the judge failed on a check, for the first time.
+            GradingInfrastructureError: the judge failed, and there is a second try.
         """
         stamp, extra = submission.stamp, self.extra.get(task.student)
         metadata, checks = graded.metadata, graded.metadata.checks
@@ -147,8 +145,7 @@ class ResultWriter:
     ) -> Outcome:
         """Return the outcome of a notebook that ``error`` has kept from being graded.
 
-        The result of an earlier grading stays. Without one, the notebook is recorded as
-        not graded yet, and published with the reason `UNSURE`.
+        An earlier result stays. Without one, it is recorded as not graded yet.
         """
         metadata = submission.earlier[task.notebook]
         old = bool(metadata.digest or metadata.id)  # of a grading by this program

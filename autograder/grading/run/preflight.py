@@ -15,13 +15,9 @@ _THREADS = 24
 
 
 def check_ulimits(jobs: int) -> None:
-    """Check that the shell's limits allow grading so many submissions at once.
+    """Check that the shell's limits allow grading ``jobs`` submissions at once.
 
-    A limit of open files that is too low is first raised as far as possible. Fewer
-    open files than needed are tolerated, unless there are fewer than `_FILES`.
-
-    Args:
-        jobs: the number of submissions that are graded at once.
+    The limit of open files is raised if it can be.
 
     Raises:
         CourseError: a limit is too low; the text says which one to raise.

@@ -1,8 +1,6 @@
-"""Grade the course's own solution before any hand-in, and refuse a broken exercise.
+"""Grade the course's own solution before any hand-in; refuse a broken exercise.
 
-A mistake of an author (in a case, in a probe, in a file that was not built again) would
-otherwise cost every student points. The course's solution is graded like a submission;
-once it has all points, it is not graded again until something changes.
+A mistake of an author would otherwise cost every student points.
 """
 
 from __future__ import annotations
@@ -37,17 +35,13 @@ def rehearse(
 ) -> None:
     """Check that every exercise gives the course's own solution all of its points.
 
-    A notebook that has passed is not graded again until its digest changes. If the
-    machine or an unexpected error keeps it from being graded, there is only a
-    warning, as this says nothing about the exercises.
+    If the machine keeps the solution from being graded, there is only a warning.
 
     Args:
-        executor: grades the solution, as it grades submissions.
         calm: seconds for which a second try waits for a calmer machine, at most.
 
     Raises:
-        CourseError: an exercise does not give all points, or something else is
-            wrong that would affect every submission, so that none should be graded.
+        CourseError: an exercise does not give all points, for example.
     """
     if not warmable.stages(course.stages):
         return  # other people's preprocessors: nothing is known of their scores
@@ -110,11 +104,7 @@ def _refuse_broken(unit: str, graded: Graded) -> None:
 
 
 def _failures(graded: Graded) -> dict[str, str]:
-    """Map each broken exercise to what happened to the course's own solution.
-
-    A cell that no judge scores goes by its own id. Cells that a person or an extra of
-    the course scores are left out.
-    """
+    """Map each broken exercise to what happened to the course's own solution."""
     verdicts = graded.metadata.checks
     reasons: dict[str, str] = {}
     for cell in graded.notebook.cells:
@@ -134,8 +124,7 @@ def _failures(graded: Graded) -> dict[str, str]:
 def _reason(verdict: Verdict) -> str:
     """Return what is wrong with a verdict on the course's own solution; "" if nothing.
 
-    All points are required. Where points measure the quality of a trained model, any
-    positive number is enough, as the model may be a little worse on another machine.
+    A trained model need not earn all points, as it may be worse on other machines.
     """
     if verdict.decided == "person":
         return verdict.fault or verdict.note

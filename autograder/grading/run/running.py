@@ -49,12 +49,9 @@ class Run:
         self._retries: list[str] = []
 
     def outcomes(self, folders: Mapping[str, Path]) -> Iterator[list[Outcome]]:
-        """Yield the outcomes of all students in their order, each once it is recorded.
+        """Grade all students' folders; yield their outcomes in order, once recorded.
 
-        Undecided submissions are graded once more at the end, one at a time.
-
-        Args:
-            folders: what each student has handed in.
+        Undecided submissions are graded once more at the end.
 
         Raises:
             GradebookError, SetupError: no submission can be graded.
@@ -84,9 +81,7 @@ class Run:
     ) -> Iterator[list[Outcome]]:
         """Record finished submissions in the order of ``begun``; yield their outcomes.
 
-        A finished submission waits for a slower one that was begun before it. If no
-        more ``may_begin``, this waits until ``begun`` is empty; otherwise only until
-        another one can begin.
+        This waits until another one can begin or, if none ``may_begin``, for all.
         """
         executor = self._executor
         while begun and (
@@ -105,11 +100,9 @@ class Run:
                 wait(running, 0.5, FIRST_COMPLETED)
 
     def _record_graded(self, begun: Iterable[InFlightSubmission]) -> None:
-        """Record graded submissions that wait for a slower one before them.
+        """Record graded submissions that wait for a slower one, after an interruption.
 
-        This is done when the run is interrupted. If each run had a time limit that the
-        slower one exceeds, the later ones would otherwise never be recorded.
-        Submissions that cannot be recorded are left to the next run.
+        Otherwise, runs with a time limit might never record them.
         """
         for submission in begun:
             futures = submission.futures.values()
@@ -121,9 +114,6 @@ class Run:
         self, student: str, folder: Path, final: bool = False
     ) -> InFlightSubmission:
         """Lock a student's results, and start grading what is not up to date.
-
-        Args:
-            final: whether this is the second and last try.
 
         Returns:
             The submission; its ``error`` is set if grading could not be started.
@@ -157,11 +147,7 @@ class Run:
     def _send(
         self, task: Task, submission: InFlightSubmission, cleanup: contextlib.ExitStack
     ) -> Task:
-        """Submit a task, unless it is up to date; return it without its files.
-
-        It is up to date if all that its result depends on is as it was, and the
-        gradebook still has the scores of that result.
-        """
+        """Submit a task, unless it is up to date; return it without its files."""
         extra = self._writer.extra.get(task.student)
         inputs = [] if extra is None else [extra]
         digest = self._writer.course.digest(task, submission.stamp, *inputs)

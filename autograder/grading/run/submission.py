@@ -25,11 +25,9 @@ class InFlightSubmission:
     Attributes:
         final: whether this is its second try, and the last one.
         stamp: when it was handed in; in UTC, without zone.
-        beside: files that are published with the result: releasing feedback needs them.
-        tasks: the tasks of grading its notebooks.
+        beside: files that are published with the result.
         earlier: by notebook, the metadata that an earlier run stored.
-        futures: by notebook, the future result. Notebooks that are not graded again
-            have none.
+        futures: by notebook, the future result, if it is graded again.
         error: why grading could not be started.
         cleanup: releases locks and removes folders when the submission is closed.
     """
@@ -60,11 +58,7 @@ class InFlightSubmission:
 
 
 def result_of(future: Future[Any], task: Task, log: logging.Logger) -> Graded:
-    """Return the result of a task, in whichever process it was graded.
-
-    Raises what grading raised. If another process graded the task, ``future`` holds
-    bytes, which must have the task's id, and ``log`` gets that process's warnings.
-    """
+    """Return a task's result, or raise what grading raised, in whichever process."""
     result = future.result()
     return result if isinstance(result, Graded) else read_reply(result, task, log)
 

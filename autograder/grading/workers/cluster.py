@@ -1,12 +1,8 @@
 """Grade on other machines, through a Dask scheduler, as `Pool` does on this one.
 
-A Dask worker hands each task to a `Pool` of its own. So a submission can only bring
-down a process of that pool, with the same two tries as on one machine, and Dask just
-handles the loss of machines, by giving their tasks to others. A machine that cannot
-start sandboxes would fail faster than others grade, and so attract all the work: once
-it has failed, it gets no more tasks. Machines share no disk; a task contains all that
-it needs, including the course's secret (use Dask's TLS where the network is not yours
-alone).
+Each Dask worker hands its tasks to a `Pool` of its own. A machine that cannot
+start sandboxes gets no more tasks. A task contains all that it needs, including
+the course's secret: use TLS where the network is not yours alone.
 """
 
 from __future__ import annotations
@@ -84,8 +80,7 @@ class Cluster:
     def submit(self, task: Task) -> Future[bytes]:
         """Submit a task; the future is like that of `Pool.submit`.
 
-        The future also raises a CourseError if the task was cancelled, if no worker is
-        left that can grade, or if each machine that graded the task was lost.
+        It also raises a CourseError, for example if no machine could grade the task.
 
         Raises:
             SetupError: the task's settings cannot be sent, or no worker can grade.
@@ -104,12 +99,10 @@ class Cluster:
         return future
 
     def _send(self, data: bytes, future: Future[bytes]) -> None:
-        """Send a serialised task to a worker that is not known to be unfit.
-
-        When it has been graded there, `_settle` passes the result to ``future``.
+        """Send a serialised task to a worker; its result goes to ``future``.
 
         Raises:
-            SetupError: all workers are unfit.
+            SetupError: all workers have turned out to be unfit.
         """
         among: dict[str, Any] = {}
         if self._unfit:
@@ -214,8 +207,7 @@ def _connected(address: str) -> Any:
 def code_digest() -> str:
     """Return a digest of the engine, of the course and of the libraries for grading.
 
-    A worker whose digest differs from that of the run may not grade, as its verdicts
-    could differ, too.
+    A worker may grade only if its digest is that of the run.
     """
     digest = hashlib.sha256()
     for name in ("torch", "numpy", "nbgrader", "nbclient", "nbformat", "ipykernel"):
@@ -236,8 +228,7 @@ def grade_there(data: bytes, version: str) -> bytes:
 
     Raises:
         CourseError: this machine's version is a different one.
-        GradingInfrastructureError: two processes died while they graded it, or one
-            hung.
+        GradingInfrastructureError: the processes that graded it died or hung.
         NoSandboxError: this machine cannot grade.
     """
     if version != code_digest():
@@ -253,9 +244,7 @@ def grade_there(data: bytes, version: str) -> bytes:
 
 
 def _submitted(task: Task) -> Future[bytes]:
-    """Submit a task to this worker's pool, which has one process per thread.
-
-    The pool is created with the first task.
+    """Submit a task to this worker's pool, which is created with the first task.
 
     Raises:
         NoSandboxError: the pool's processes cannot be started on this machine.

@@ -13,11 +13,9 @@ from autograder.grading.workers.parallel import Pool
 
 
 class InlineExecutor:
-    """Grades in this process, one task at a time; `submit` returns once it is graded.
+    """An executor in this process; `submit` returns once the task is graded.
 
-    Args:
-        shared: processes that tasks need, such as the server of sandboxes.
-            `preload` starts them in the background; a task waits for what it needs.
+    ``shared`` are processes that tasks need, such as the server of sandboxes.
     """
 
     slots = 1

@@ -1,8 +1,6 @@
 """Grade in several processes at once, with the interface of concurrent.futures.
 
-A `Pool` hands tasks to worker processes (see `worker.py`), one at a time each. The
-processes share the one sandbox server that the pool's owner has started. They exchange
-only bytes: see `reply.py`.
+A `Pool` hands tasks, as bytes, to worker processes that share a sandbox server.
 """
 
 from __future__ import annotations
@@ -53,10 +51,7 @@ class WorkerDiedError(Exception):
 class Pool:
     """Up to ``slots`` processes that grade; they are started when they are needed.
 
-    Args:
-        slots: how many tasks run at once.
-        shared: other processes that all of these use, such as the server of
-            sandboxes; they are started before any worker is forked.
+    ``shared`` are processes that they all use, such as the server of sandboxes.
     """
 
     def __init__(self, slots: int, shared: Sequence[Warmable]):
@@ -91,12 +86,10 @@ class Pool:
     def submit(self, task: Task) -> Future[bytes]:
         """Submit a task; `reply.read_reply` reads the bytes of the result.
 
-        The future raises a GradingInfrastructureError if two workers died while they
-        graded the task, or if one hung.
+        The future raises a GradingInfrastructureError if workers died or hung.
 
         Raises:
-            SetupError: the processes cannot be started, or the task's settings cannot
-                be sent to them.
+            SetupError: the processes cannot be started, or the task cannot be sent.
         """
         try:
             data = task.to_bytes()
@@ -153,8 +146,7 @@ class _Worker(NamedTuple):
         """Have the worker grade a serialised task, and return its serialised reply.
 
         Raises:
-            ConnectionLostError: the worker has died, hangs or sends a wrong reply; it
-                must not be used again.
+            ConnectionLostError: the worker has failed; it must not be used again.
         """
         names = {"id": secrets.token_hex(8)}
         task = {"task": data.decode(), "every": SILENCE / 100}

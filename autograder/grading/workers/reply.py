@@ -49,10 +49,9 @@ def read_reply(reply: bytes, task: Task, log: logging.Logger) -> Graded:
     """Read the reply of `answer` to a task, and log its warnings here.
 
     Raises:
-        CourseError: grading raised a CourseError or a subclass of it, with this text.
+        CourseError: grading raised a CourseError, with this text.
         GradingFaultError: grading raised any other exception.
-        GradingInfrastructureError: grading raised this error, or the reply is to a
-            different task.
+        GradingInfrastructureError: grading raised it, or the reply is another's.
     """
     content = json.loads(reply)
     if content["id"] != task.id:

@@ -1,16 +1,8 @@
 """The worker processes that grade, and the fork server from which they are forked.
 
-`sandbox/launch.py` starts the fork server, which imports all that grading
-needs, once. It then forks a worker for each ``start`` request that arrives on
-its socket, which takes milliseconds and a few megabytes. It must have only one
-thread, because a fork copies no others; a process with threads, like a Jupyter
-server, cannot fork workers by itself. When the socket is closed, the fork
-server and all workers end.
-
-A worker grades one task after the other. It receives and returns bytes, and
-sends signs of life meanwhile, as long as it uses CPU. Its judge, which decodes
-what comes from sandboxes, is a fork of it, because new imports would take two
-seconds.
+The fork server does all imports once, and then forks a worker in milliseconds.
+It must have only one thread, because a fork copies no others. A worker grades
+one task after the other, and has a judge of its own, which is a fork of it.
 """
 
 from __future__ import annotations
@@ -71,9 +63,8 @@ def _threads() -> int:
 def _carry_out(request: Message, fds: list[int], control: Connection) -> Message:
     """Carry out a request: start a worker on a connection, or end one.
 
-    "start" holds environment variables, such as the one that tells the worker where the
-    server of sandboxes runs; "end" holds a worker's process id. To start a worker,
-    ``fds`` holds its connection.
+    "start" holds environment variables, and "end" a worker's process id. To start a
+    worker, ``fds`` holds its connection.
     """
     if "end" in request:
         return {"status": _end(request["end"])}
@@ -117,10 +108,7 @@ def _work(descriptor: int) -> None:
 def _signs_of_life(tasks: Connection, names: Message, every: float) -> Iterator[None]:
     """Send signs of life from a thread while a task is graded and uses CPU time.
 
-    Args:
-        tasks: the connection to the pool of workers.
-        names: the task's ``id``, as a dictionary; it becomes part of each message.
-        every: seconds between two signs, at least.
+    ``names`` are the fields of each message; ``every`` is in seconds.
     """
     over = threading.Event()
 

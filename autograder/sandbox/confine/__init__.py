@@ -1,20 +1,17 @@
-"""Confine one process, by the system calls that isolate it.
+"""Confinement of one process, by the system calls that isolate it.
 
-A supervisor calls `fork(level)`; the child calls `enter(level, policy, room)` and from
-then on sees the interpreter, a private working directory and nothing else. The steps
-are ordered so that nothing that was given up can be regained: namespaces, file system,
-limits, user and capabilities, then Landlock and the system-call filter.
+A supervisor calls `fork(level)`. The child calls `enter(level, policy, room)`,
+and then sees little more than the interpreter and a private working directory.
 
 Levels, strongest first:
 
 ``namespaces``       root: own mounts, network, process table and user id
 ``user-namespaces``  the same, built by an ordinary user in a user namespace
-``landlock``         Landlock for files and signals, seccomp for the rest; no mounts
-``bwrap``            a cold kernel in bubblewrap, which has privileges of its own
+``landlock``         Landlock for files and signals, seccomp for the rest
+``bwrap``            a cold kernel in bubblewrap, with privileges of its own
 ``none``             resource limits only
 
-This package uses the standard library only and imports nothing else of the project,
-because inside bubblewrap most of that does not exist.
+Only the standard library is imported: bubblewrap hides most of the project.
 """
 
 from autograder.sandbox.confine.policy import (

@@ -11,10 +11,9 @@ from autograder.sandbox.confine.policy import MB, ConfinementError, Policy, Room
 
 
 def furnish(policy: Policy, room: Room, home: Path) -> None:
-    """Make the student's directories and copy the submission in.
+    """Make the student's directories, and copy the submission into them.
 
-    Everything the student may write belongs to `room.uid`. Raises ConfinementError if
-    the submission is larger than half the disk the sandbox gets.
+    Raises ConfinementError if the submission is too large for the sandbox.
     """
     home.mkdir(parents=True, mode=0o700, exist_ok=True)
     for name in ("work", "tmp", "cache", "ipython", "matplotlib"):
@@ -29,8 +28,7 @@ def furnish(policy: Policy, room: Room, home: Path) -> None:
 def copy_submission(source: Path, target: Path, policy: Policy) -> None:
     """Copy regular files and directories; links, pipes and devices stay outside.
 
-    Raises ConfinementError if they need more than half of the disk space, or of the
-    number of files, that `policy` allows.
+    Raises ConfinementError if they take more than half of what `policy` allows.
     """
     remaining_bytes, remaining_files = policy.disk_mb * MB // 2, policy.files // 2
     for folder, folders, names, handle in os.fwalk(source, follow_symlinks=False):

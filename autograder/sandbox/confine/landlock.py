@@ -30,9 +30,7 @@ _PROC = ("cpuinfo", "meminfo", "stat", "self/status", "self/stat", "self/statm")
 def restrict(room: Room) -> None:
     """Restrict this process: its files, TCP, abstract sockets and signals.
 
-    `room` says which paths it may still read or write. Signals need ABI 6 (Linux 6.12).
-    The host's /dev/shm is not accessible: what sandboxes put there would be shared
-    among them, and would stay (see landlock_shims.py).
+    It keeps access to the paths of `room` and a few others. Needs Linux 6.12.
     """
     abi = syscall(NR_LANDLOCK_CREATE, "Landlock", None, 0, 1)
     if abi < 6:
@@ -57,11 +55,10 @@ def restrict(room: Room) -> None:
 
 
 def _allow_around(ruleset: int, path: str, hidden: set[str]) -> None:
-    """Add rules that allow reading `path` and all below it, except `hidden` paths.
+    """Allow reading `path` and all below it, except `hidden` paths.
 
-    `ruleset` is the descriptor of a Landlock ruleset. Its rules can only add
-    permissions, so what is beside a hidden path is allowed one by one. Links are
-    skipped: what a link leads to is visible by itself, or not at all.
+    Rules of a Landlock ruleset (a descriptor) can only add permissions. So what is
+    beside a hidden path is allowed one by one.
     """
     if path in hidden or os.path.islink(path):
         return
@@ -76,10 +73,9 @@ def _allow_around(ruleset: int, path: str, hidden: set[str]) -> None:
 
 
 def _allow(ruleset: int, path: str, access: int) -> None:
-    """Add a rule that allows access to a path, if it exists, and to all below it.
+    """Allow access to a path, if it exists, and to all below it.
 
-    `access` is a sum of `_FS_...` bits. Those that only folders have are ignored for a
-    file.
+    `access` is a sum of `_FS_...` bits.
     """
     try:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)

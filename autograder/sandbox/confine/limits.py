@@ -22,11 +22,8 @@ from autograder.sandbox.confine.system import (
 def set_limits(level: str, policy: Policy) -> None:
     """Set the limits of the calling process, such as its memory and its open files.
 
-    The sums over all processes of the sandbox are limited by the supervisor.
-
-    RLIMIT_DATA counts what a process could write to, so that an excessive allocation
-    raises a MemoryError and the kernel survives. The memory that the warm process
-    already has is added to the limit.
+    Too large an allocation then raises MemoryError instead of ending the kernel.
+    The limit on memory comes on top of what the process already has.
     """
     status = Path("/proc/self/status").read_text()
     data_bytes = int(status.split("VmData:")[1].split()[0]) * 1024

@@ -30,27 +30,24 @@ class ConfinementError(RuntimeError):
 
 @dataclasses.dataclass(frozen=True)
 class Policy:
-    """What a submission may use. Plain values, so that JSON and traitlets can carry it.
+    """What a submission may use, as plain values that JSON can carry.
 
     Attributes:
-        memory_mb: what each process allocates, and what all of them hold together.
+        memory_mb: the memory of each process, and of all of them together.
         processes: processes and threads.
         open_files: open files of each process.
         file_mb: the size of one file.
-        disk_mb: the size of everything written; at ``bwrap``, in each of three folders.
-        files: the number of files and folders; not limited at ``bwrap``.
+        disk_mb: the size of everything written.
+        files: the number of files and folders, where it can be limited.
         message_mb: the size of one message to the client.
         messages_mb: the size of all messages to the client.
-        notebook_seconds: CPU time of all processes together. Their sleeping is bounded
-            by the process that starts sandboxes (see meter.py).
+        notebook_seconds: CPU time of all processes together.
         readable: further paths that the sandbox may read.
         hidden: paths below readable ones that the sandbox may not read.
         level: the level of confinement; "" for the strongest that works.
         allow_unconfined: whether the level ``none`` is permitted.
-        imports: modules for the warm server to import before it forks the sandbox, out
-            of those in `warm.ON_DEMAND`.
-        seed: seeds all random number generators before the notebook does; with "", they
-            are seeded at random.
+        imports: slow modules to import before the sandbox is forked.
+        seed: seeds all random number generators; "" seeds them at random.
     """
 
     memory_mb: int = 2048
@@ -93,12 +90,10 @@ class Policy:
 
 @dataclasses.dataclass(frozen=True)
 class Room:
-    """The paths of one sandbox on the host, and what is visible in it.
+    """The paths of one sandbox on the host, and the user inside.
 
-    `slot` is the sandbox's own directory on the host; `submission` is copied in;
-    `visible` are the paths that can be read, `hidden` those below them that cannot,
-    `kit` single files and folders that are visible although they are below a hidden
-    path. `uid` is the user inside.
+    `slot` is its own directory, and `submission` is copied in. `visible` paths can
+    be read. `hidden` ones below them cannot, except for what is in `kit`.
     """
 
     slot: Path

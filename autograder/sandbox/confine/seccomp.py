@@ -48,7 +48,7 @@ def _answer(number: int, errno: int) -> bytes:
 def _argument(
     number: int, index: int, listed: Mapping[int, int], default: int, test: int
 ) -> bytes:
-    """BPF code that decides call `number` by its argument at position `index`.
+    """Return BPF code that decides call `number` by its argument at position `index`.
 
     `listed` maps values of the argument to answers (`_ALLOW`, `_KILL` or `_ERRNO`),
     `default` is the answer for all others, and `test` the comparison (`_IF_...`).

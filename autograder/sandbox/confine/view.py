@@ -56,11 +56,7 @@ def build_root(policy: Policy, room: Room) -> None:
 
 
 def _mount_home(policy: Policy, room: Room, root: str) -> None:
-    """Mount the only folder that can be written; /tmp and /dev/shm are in it, too.
-
-    If visible host paths, such as a checkout, are below /tmp, this /tmp is kept,
-    and programs write to TMPDIR instead.
-    """
+    """Mount the only writable folder, which usually holds /tmp and /dev/shm, too."""
     size = f"size={policy.disk_mb}m,nr_inodes={policy.files + 64},mode=700"
     os.makedirs(root + HOME)
     mount("home", root + HOME, "tmpfs", MS_NOSUID | MS_NODEV, size)

@@ -34,11 +34,9 @@ from autograder.sandbox.confine.view import build_root
 
 
 def fork(level: str) -> int:
-    """Fork the sandbox's first process; returns its pid, or 0 in the child.
+    """Fork the sandbox's first process; return its pid, or 0 in the child.
 
-    The caller must be a throw-away supervisor, because its later children will be in
-    the new process namespace. At levels without namespaces, it adopts orphans instead,
-    so that daemonised grandchildren come back to it. Raises OSError.
+    For a throw-away process: its later children are affected, too. Raises OSError.
     """
     if level == "user-namespaces":
         uid, gid = os.getuid(), os.getgid()
@@ -64,15 +62,9 @@ def slot_uid(supervisor: int) -> int:
 
 
 def enter(level: str, policy: Policy, room: Room) -> None:
-    """Confine the calling process. At ``bwrap``, bubblewrap has isolated it already.
+    """Confine the calling process, and change to its private working directory.
 
-    Afterwards the process runs as `room.uid`, in its private working directory, without
-    any capability; at ``none``, limits and the user are all that holds it.
-
-    Args:
-        level: how it is isolated, one of `policy.LEVELS`.
-        policy: what it may use, such as memory and CPU time.
-        room: the sandbox's paths and user.
+    `level` is one of `policy.LEVELS`.
 
     Raises:
         OSError, ConfinementError: it is not confined, and may run no student code.

@@ -13,8 +13,7 @@ def _make_case(
 ) -> CaseKind:
     """Make a case in which a student's test has to accept one step and reject two.
 
-    The first training step is correct, and each of the others has one of the
-    ``bugs``. ``style`` and ``bugs`` are names that the probe's `take_step` knows.
+    The rejected steps have one of the ``bugs`` each; `take_step` knows their names.
     """
     def make_inputs(draw: Draw) -> Inputs:
         other, third = (f"{style}, {bug}" for bug in bugs)
@@ -37,12 +36,10 @@ def _write_test(
     """Write a student's test, which tries a training step on a random batch.
 
     Args:
-        check: the last lines of the test. They can use what the step has returned, ``loss`` and ``gradient``, and the
-            correct values, ``right`` and ``leaf.grad``.
+        check: the test's last lines, which compare the step's ``loss`` and
+            ``gradient`` with the correct values, ``right`` and ``leaf.grad``.
         spans: (row, begin, end) of each answer in the batch.
-        rows: the number of rows of the batch.
-        before: a line that changes the batch before the step is called; "" for none.
-        name: the variant's name.
+        before: a line that changes the batch before the step; "" for none.
     """
     lines = [
         f"logits, ids = torch.randn({rows}, 12, 7), torch.randint(7, ({rows}, 12))",

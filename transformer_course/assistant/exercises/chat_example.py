@@ -23,9 +23,8 @@ def _draw_text(draw: Draw, longest: int = 9) -> str:
 def _draw_talk(*roles: str, longest: int = 9, lines: bool = False, newline: str = "") -> Callable[[Draw], Inputs]:
     """Make a function that draws a conversation in which these roles speak in turn.
 
-    Args:
-        lines: whether each text has two lines.
-        newline: what the encoder puts in place of newlines; "" to encode them as they are.
+    With ``lines``, each text has two lines. The encoder puts ``newline``, if it is
+    not "", in place of newlines.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

@@ -21,8 +21,7 @@ def _draw_log_p(draw: Draw, N: int, T: int) -> torch.Tensor:
 def _draw_mask(*lengths: int) -> Callable[..., torch.Tensor]:
     """Make a function that draws a Boolean mask of real tokens, with a row per choice.
 
-    The numbers of tokens in the rows are ``lengths`` in random order. The other
-    entries of a row, on the right, are padding.
+    The numbers of tokens in the rows are ``lengths`` in random order.
     """
 
     def draw_mask(draw: Draw) -> torch.Tensor:

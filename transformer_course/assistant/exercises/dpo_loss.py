@@ -30,9 +30,7 @@ def _count_down_twice(draw: Draw) -> torch.Tensor:
 def _draw_far(sign: float) -> dict[str, Any]:
     """Map "chosen" and "rejected" to functions that draw log-probabilities.
 
-    Each function draws those of four answers. If ``sign`` is 1, those of the chosen
-    answers are larger by more than 1000; if it is -1, those of the rejected ones
-    are. The loss must be finite even for such large differences.
+    Those of the chosen answers are far larger if ``sign`` is 1, far smaller if -1.
     """
     return {
         "chosen": lambda draw: sign * (1000 + 500 * (draw.tensor(4, scale=2.0) / 2 + 1)),

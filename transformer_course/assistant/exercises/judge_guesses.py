@@ -29,11 +29,7 @@ def _draw_uniforms(low: float, high: float) -> Callable[..., torch.Tensor]:
 
 
 def _draw_one_rejected(draw: Draw, k: int) -> torch.Tensor:
-    """Draw k random numbers: the second is 0.999, and the others are at most 0.001.
-
-    A guess is rejected if its number is not below its acceptance probability, so
-    hardly any guess but the second can be rejected.
-    """
+    """Draw k random numbers that reject hardly any guess but the second."""
     numbers = _draw_uniforms(0.0, 0.001)(draw, k)
     numbers[1] = 0.999
     return numbers
@@ -50,11 +46,10 @@ _LIKELY = torch.tensor([2, 0, 5, 3])
 
 
 def _draw_peaked(height: float, rows: int = 0) -> Callable[..., torch.Tensor]:
-    """Make a function that draws a distribution for each token of `_LIKELY`, in which this token is the most probable.
+    """Make a function that draws a distribution for each token of `_LIKELY`.
 
-    Args:
-        height: is added to the logit of this token.
-        rows: the number of further distributions, in which no token is preferred.
+    ``height`` is added to the logit of this token. Then come ``rows`` further
+    distributions, in which no token is preferred.
     """
 
     def draw_distributions(draw: Draw) -> torch.Tensor:

@@ -31,12 +31,7 @@ def load_assistant(modern: ModuleType) -> Assistant | None:
 
 
 class Assistant:
-    """The published chat model SmolLM2 with its tokenizer.
-
-    Args:
-        modern: unit 7, whose `LanguageModel` and cache it uses.
-        published: the model's weights and tokenizer.
-    """
+    """The published chat model SmolLM2, in the classes of unit 7 (``modern``)."""
 
     def __init__(self, modern: ModuleType, published: PublishedModel):
         self.modern, self.published = modern, published
@@ -81,10 +76,9 @@ class Assistant:
     def _cached_logits(
         self, ids: Tensor, caches: list[Any] | None
     ) -> tuple[Tensor, list[Any]]:
-        """Run the network on new ids, `(1, L)`, with each block's cache of earlier ids.
+        """Run the network on new ids, `(1, L)`, given each block's cache, if any.
 
-        Return the logits of the last id, `(1, 1, V)`, and the extended caches. Before
-        the first call, ``caches`` is None.
+        Return the logits of the last id, `(1, 1, V)`, and the extended caches.
         """
         x, after = self.network.embedding(ids), []
         blocks = self.network.blocks

@@ -15,9 +15,7 @@ _NAMES = {1: "‹", 2: "›", 13: "¬"}  # 13: a newline
 def learnt(ids: Sequence[int], marks: Sequence[bool]) -> None:
     """Draw a conversation letter by letter, with a filled cell for each learnt token.
 
-    Args:
-        ids: the conversation as encoded by `encode_letters`.
-        marks: for each id, whether the loss includes it.
+    The ``ids`` are from `encode_letters`; ``marks`` says which the loss includes.
     """
     from matplotlib.patches import Rectangle
 
@@ -83,10 +81,7 @@ def rewards(mean_rewards: Sequence[float]) -> None:
 def prices(bits: Sequence[int], perplexities: Mapping[str, Sequence[float]]) -> None:
     """Draw the perplexity of a quantised model over the number of bits per weight.
 
-    Args:
-        bits: the numbers of bits to which weights were rounded.
-        perplexities: maps the part of a matrix that shares one scale, such as
-            "row", to a perplexity for each of ``bits``.
+    ``perplexities`` has a curve for each part that shares one scale, as in "row".
     """
     figure, axes = style.subplots(height=2.6, width=6.0)
     for (name, values), colour, marker in zip(
@@ -115,8 +110,7 @@ def _smooth(values: Sequence[float], window: int) -> list[float]:
 def passes(rates: Mapping[int, float]) -> None:
     """Draw the bytes that a pass of speculative decoding writes, by number of guesses.
 
-    Args:
-        rates: maps each number of guesses to the mean number of bytes per pass.
+    ``rates`` maps each number of guesses to the mean number of bytes per pass.
     """
     figure, axes = style.subplots(height=2.4, width=5.0)
     axes.plot([*rates], [*rates.values()], color=BLUE, marker="o")

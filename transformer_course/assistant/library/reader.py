@@ -34,12 +34,7 @@ def load_reader(encoder_decoder: ModuleType) -> SentenceReader | None:
 
 
 class SentenceReader:
-    """MiniLM in the classes of unit 4, with its tokenizer.
-
-    Args:
-        encoder_decoder: unit 4, whose `Stack` and `EncoderLayer` it uses.
-        published: the model's weights and tokenizer.
-    """
+    """MiniLM with its tokenizer, in the classes of unit 4 (``encoder_decoder``)."""
 
     def __init__(self, encoder_decoder: ModuleType, published: PublishedModel):
         def new_layer() -> nn.Module:

@@ -75,15 +75,13 @@ def tune(
     steps: int,
     seed: int = 0,
 ) -> list[float]:
-    """Train the parameters that require gradients, on one random example per step.
+    """Train the parameters that require gradients; return the loss of each step.
+
+    A step uses one random example: a pair of ids and labels, `(L,)` each.
 
     Args:
         chat: maps ids `(1, L)` to logits `(1, L, V)`.
-        examples: pairs of ids and labels, `(L,)` each.
         loss_of: maps an example's logits `(L, V)` and labels `(L,)` to its loss.
-
-    Returns:
-        the loss of each step.
     """
     trained = [p for p in chat.parameters() if p.requires_grad]
     adamw = torch.optim.AdamW(trained, 3e-3, weight_decay=0.0)

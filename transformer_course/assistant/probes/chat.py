@@ -13,12 +13,9 @@ from transformer_course.assistant.library.letters import encode_letters
 
 @probe("assistant/chat_example", results="ids; labels", calls="turns afterwards")
 def chat_example(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the ids and labels that the student's function returns for a conversation.
+    """Report the ids and labels that the student's function makes of a conversation.
 
-    The function gets the turns, and an encoder that maps each marker and each character
-    to one id. If the case has a "newline", the encoder puts this text in place of each
-    newline, so a newline may have several ids. The turns are also reported as they
-    are after the call.
+    Its encoder maps each character to one id, but a newline perhaps to several.
     """
     turns = [tuple(turn) for turn in json.loads(inputs["turns"])]
     newline = str(inputs.get("newline", "\n"))  # what a newline is encoded as

@@ -1,8 +1,6 @@
 """The probe of the bug clinic, where a student's test judges training steps.
 
-The test is tried on training steps of a chat model, some of which have a bug.
-The judge, a trusted process, takes the steps, so that student code cannot see
-the bugs.
+The judge, a trusted process, computes them: student code cannot see the bugs.
 """
 
 from __future__ import annotations
@@ -34,10 +32,9 @@ class _Steps(Patients):
         return {"count": torch.tensor(len(self.names))}
 
     def try_subject(self, number: int, question: Answers) -> Seen:
-        """Return the "loss" of a batch in step ``number``, and its "gradient".
+        """Return a step's "loss", and its "gradient" with respect to the logits.
 
-        The question contains "logits" `(B, L, V)`, "ids" `(B, L)` and "answers"
-        `(B, L)`, as in `take_step`; the gradient is with respect to the logits.
+        The question has "logits" `(B, L, V)`, "ids" `(B, L)` and "answers" `(B, L)`.
         """
         style, bug = self.style_and_bug(self.names[number])
         logits = require_tensor(

@@ -23,8 +23,7 @@ from autograder.checks.probes import Inputs, Seen, describe, probe
 def lora_linear(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report a student's LoRA layer before and after training, and its merged layer.
 
-    To imitate training, the probe copies the case's matrices into the layer's
-    parameters `a` and `b`.
+    To imitate training, the probe sets the layer's parameters `a` and `b`.
     """
     base = _create_base(inputs)
     torch.manual_seed(0)

@@ -18,8 +18,7 @@ from autograder.checks.probes.default import observe_call
 def dpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report what the default probe reports, without gradients of the reference.
 
-    They are left out because a solution may treat the log-probabilities of the
-    reference model as constants.
+    A solution may treat the reference model's log-probabilities as constants.
     """
     observations = observe_call(function, inputs)
     for name in ("reference_chosen", "reference_rejected"):

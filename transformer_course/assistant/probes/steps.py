@@ -10,13 +10,12 @@ from torch import Tensor
 def take_step(
     style: str, bug: str, logits: Tensor, ids: Tensor, answers: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The loss of a batch and its gradient with respect to the logits.
+    """Return the loss of a batch and its gradient with respect to the logits.
 
     With some bugs, the gradient is not that of the returned loss.
 
     Args:
-        style: "labels" or "selected", two correct ways to compute the loss; with a bug,
-            it is ignored.
+        style: "labels" or "selected", two correct ways to compute the loss.
         bug: the name of the bug, or "".
         logits: `(B, L, V)`.
         ids, answers: `(B, L)`; ``answers`` marks the tokens that the loss includes.

@@ -13,13 +13,9 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _draw_lengths(*always: int, long: int = 0) -> Maker:
-    """Make a function that draws lengths of causal masks.
+    """Make a function that draws lengths of causal masks, three of them random.
 
-    Three of the lengths are random, which prevents hard-coded masks.
-
-    Args:
-        always: lengths that are always included.
-        long: how many random lengths of at least 513 to add.
+    It adds the lengths ``always``, and ``long`` random lengths of at least 513.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -54,11 +50,8 @@ def _draw_negative_pad(draw: Draw) -> Inputs:
 def _draw_two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str, chance: float = 0.6) -> Maker:
     """Make a function that draws two masks of these shapes.
 
-    Each entry is True with probability ``chance``.
-
-    Args:
-        ask: the calls that the probe makes, such as "both, None and None": the first call gets both masks, and the
-            second gets None for each of them.
+    ``chance`` is the probability of True. ``ask`` names the calls that the probe
+    makes, such as "both, None and None".
     """
     return lambda draw: {
         "first": draw.flags(*first, chance=chance), "second": draw.flags(*second, chance=chance), "ask": ask

@@ -15,20 +15,18 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_huge_queries(draw: Draw) -> torch.Tensor:
-    """Draw queries (2, 5, 4): large integers in the first sentence, ordinary numbers in the second.
+    """Draw queries (2, 5, 4), which are large integers in the first sentence.
 
-    The sign of the large integers alternates with the position. Their dot products with the keys of `_draw_huge_keys`
-    are integers below 2**24, which float32 represents exactly.
+    Their dot products with the keys of `_draw_huge_keys` are exact in float32.
     """
     signs = torch.tensor([1.0, -1.0, 1.0, -1.0, 1.0])
     return torch.stack([draw.ids(500, 2001, 5, 4) * signs[:, None], draw.tensor(5, 4)])
 
 
 def _draw_huge_keys(draw: Draw) -> torch.Tensor:
-    """Draw keys (2, 5, 4): integers from -1899 to 0 in the first sentence, ordinary numbers in the second.
+    """Draw keys (2, 5, 4): integers from -1899 to 0 in the first sentence.
 
-    The dot products of a query of `_draw_huge_queries` with two of these integer keys differ by at least 200,000, so
-    rounding does not change their order.
+    The scores of a huge query are so far apart that rounding keeps their order.
     """
     steps = 400 * torch.arange(5).roll(int(draw.ids(0, 5)))
     return torch.stack([-1.0 * (steps[:, None] + draw.ids(0, 300, 5, 4)), draw.tensor(5, 4)])

@@ -14,16 +14,15 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 def _draw_layer(
     kind: str, length: int, d: int, size: float = 1.0, rest: float = 0.0, apart: bool = False, x: str = "random"
 ) -> Maker:
-    """Make a function that draws vectors and a layer in which some positions influence others.
-
-    The layer has a table of weights, one for each feature, output position and input position.
+    """Make a function that draws vectors, and a layer that mixes their positions.
 
     Args:
         kind: the layer's name in the probe's `_make_layer`.
-        size: the absolute weight of a position that influences an output; the signs are random.
-        rest: an absolute weight that every position has in addition, such as one too small to count as an influence.
-        apart: whether each feature has influences of its own; otherwise, all features share them.
-        x: "random" vectors, "equal" ones (one vector at all positions), or "flat" ones (each is all zeros or all ones).
+        size: the absolute weight of a position that influences an output.
+        rest: an absolute weight that every position has in addition.
+        apart: whether each feature has influences of its own.
+        x: "random" vectors, "equal" ones (one vector at all positions), or "flat"
+            ones (each is all zeros or all ones).
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -52,8 +51,7 @@ def _draw_masked_layer(length: int, d: int) -> Maker:
 def _draw_one_feature_of_many(draw: Draw) -> Inputs:
     """Draw vectors, and a layer of which only one of 256 features depends on them.
 
-    The influence is so small that an output's mean change over all features is
-    below 1e-6, the limit above which a change counts.
+    The mean change over all features is below the limit at which a change counts.
     """
     table = torch.zeros(256, 4, 4)
     table[int(draw.ids(0, 256))] = draw.flags(4, 4, chance=0.5) * 0.00015

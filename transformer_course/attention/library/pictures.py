@@ -37,10 +37,8 @@ def scores_grow(
 ) -> None:
     """Draw the spread of scores, and the largest weight with and without scaling.
 
-    Args:
-        sizes: the values of d_k; each other argument has one number for each of them.
-        spread: the standard deviation of the scores.
-        sharp, scaled: the largest weight without and with scaling.
+    For each d_k in ``sizes``, ``spread`` is the scores' standard deviation;
+    ``sharp`` and ``scaled`` are the largest weights without and with scaling.
     """
     figure, (left, right) = style.subplots(1, 2)
     left.loglog(sizes, [size**0.5 for size in sizes], "--", color=ORANGE)
@@ -78,12 +76,10 @@ def by_hand(
     output: Tensor,
     sold_out: int,
 ) -> None:
-    """Draw the attention weights and the outputs of guests (queries) for dishes (keys).
+    """Draw attention weights and outputs of guests (queries) for dishes (keys).
 
-    Args:
-        weights: `(guests, dishes)`.
-        output: `(guests, 2)`, the price and the minutes.
-        sold_out: the index of the dish that is masked.
+    ``weights`` is `(guests, dishes)`; ``output``, `(guests, 2)`, has price and
+    minutes. ``sold_out`` is the index of the masked dish.
     """
     figure, (left, right) = style.subplots(
         1, 2, height=2.3, width=6.0, gridspec_kw={"width_ratios": [2, 1]}
@@ -100,11 +96,7 @@ def by_hand(
 
 
 def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
-    """Draw, in steps, the softmax of one query's scores times each factor.
-
-    Args:
-        weights: the attention weights `(keys,)` for each of the factors.
-    """
+    """Draw, in steps, the softmax `(keys,)` of one query's scores times each factor."""
     frames, captions, alts = [], {}, []
     for factor, row in zip(factors, weights, strict=True):
         values = row.tolist()
@@ -133,12 +125,7 @@ def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
 
 
 def masks(masks_by_title: Mapping[str, Tensor], words: Sequence[str]) -> None:
-    """Draw Boolean masks `(L, L)` side by side, in which True allows a key.
-
-    Args:
-        masks_by_title: the masks by their titles.
-        words: the sentence's words, which label queries and keys.
-    """
+    """Draw Boolean masks `(L, L)` of a sentence side by side; True allows a key."""
     figure, row = style.subplots(1, len(masks_by_title), height=2.7)
     alts = []
     for axes, (title, mask) in zip(row, masks_by_title.items(), strict=True):
@@ -159,11 +146,7 @@ def masks(masks_by_title: Mapping[str, Tensor], words: Sequence[str]) -> None:
 def follow_rows(
     q: Tensor, k: Tensor, v: Tensor, weights: Tensor, output: Tensor
 ) -> None:
-    """Draw, in steps, which entries of all matrices contribute to a row of the output.
-
-    Args:
-        q, k, v, weights, output: the matrices that the student's attention computed.
-    """
+    """Draw, in steps, which entries of all matrices contribute to an output row."""
     frames, captions, alts = [], {}, []
     keys = [f"key {j}" for j in range(len(k))]
     shares = weights.nan_to_num()  # rows without allowed keys have no colour
@@ -196,11 +179,7 @@ def follow_rows(
 
 
 def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> None:
-    """Draw what "it" attends to in two sentences that differ in their last word.
-
-    Args:
-        weights: the attention weights `(L, L)` of each sentence.
-    """
+    """Draw what "it" attends to in two sentences, from their weights `(L, L)`."""
     lasts = [words[-1] for words in sentences]
     rows = list(zip(lasts, sentences, weights, strict=True))
     caption = "In step 2, “it” attends to the noun that fits the last word."
@@ -210,10 +189,9 @@ def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> 
 def it_in_a_real_model(
     sentence_maps: Mapping[str, SentenceMaps], layer: int, head: int
 ) -> None:
-    """Draw what "it" attends to in a published model, for two last words of a sentence.
+    """Draw what "it" attends to in a published model, for two endings of a sentence.
 
-    Args:
-        sentence_maps: for each last word, the attention maps of the sentence with it.
+    ``sentence_maps`` has the attention maps by the sentence's last word.
     """
     rows = [
         (last, m.tokens, m.weights[layer, head]) for last, m in sentence_maps.items()
@@ -227,9 +205,7 @@ def _show_pronoun(
 ) -> None:
     """Show two sentences with arcs from "it" to the words that it attends to.
 
-    Args:
-        rows: for each sentence, its last word, its words and its weights `(L, L)`.
-        number, caption: the figure's number and the beginning of its caption.
+    A row has a sentence's last word, its words and its weights `(L, L)`.
     """
     figure, column = style.subplots(len(rows), 1, height=1.8 * len(rows))
     alts = []
@@ -254,10 +230,8 @@ def recall(
 ) -> None:
     """Draw the attention weights from names to the entries of a phone book.
 
-    Args:
-        weights_by_title: maps of weights `(PAIRS, PAIRS)` by their titles.
-        questions: the names to look up, one-hot, `(PAIRS, names)`.
-        book: the entries of the phone book, each a one-hot name and a one-hot digit.
+    The weights are `(PAIRS, PAIRS)`. Names are one-hot, `(PAIRS, names)`; an entry
+    of the book is a one-hot name and a one-hot digit.
     """
     names = [NAMES[index] for index in questions.argmax(-1).tolist()]
     entries = [
@@ -285,9 +259,7 @@ def recall(
 def clinic(matrices_by_layer: Mapping[str, Tensor]) -> None:
     """Draw which outputs depend on which inputs, one matrix per layer.
 
-    Args:
-        matrices_by_layer: by the layer's name, a Boolean matrix `(L, L)`: entry (i, j)
-            is True if output i changes with input j.
+    Entry (i, j) of a matrix `(L, L)` is True if output i changes with input j.
     """
     figure, row = style.subplots(1, len(matrices_by_layer), height=2.2)
     alts = []
@@ -315,10 +287,8 @@ def shuffled(
 ) -> None:
     """Draw, in steps, each layer's outputs of a sentence and of the shuffled sentence.
 
-    Args:
-        order: word i of the shuffled sentence is word order[i].
-        outputs: maps a layer's name to its outputs `(L, d)` of the sentence and of the
-            shuffled one.
+    Word i of the latter is ``words[order[i]]``. ``outputs`` maps a layer's name to
+    the outputs `(L, d)` of both sentences.
     """
     frames, captions, alts = [], {}, []
     top = max(float(a.abs().max()) for pair in outputs.values() for a in pair)

@@ -1,7 +1,6 @@
-"""Look up digits in a phone book, which attention can learn and an average cannot.
+"""A task that attention can learn and an average cannot: look up digits by name.
 
-Each phone book is new and random, and has `PAIRS` entries of a name and a digit. For
-each name in the book, the task is to return its digit.
+A phone book is random, and has `PAIRS` entries of a name and a digit.
 """
 
 from __future__ import annotations
@@ -23,9 +22,8 @@ def draw(size: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]
     """Draw random phone books, and questions that have their names in random order.
 
     Returns:
-        The names to look up, `(size, PAIRS, names)`, and the books,
-        `(size, PAIRS, names + digits)`, both one-hot; the correct digits,
-        `(size, PAIRS)`, int64.
+        Names, `(size, PAIRS, names)`, and books, `(size, PAIRS, names + digits)`,
+        both one-hot; the correct digits, `(size, PAIRS)`, int64.
     """
     names = torch.rand(size, len(NAMES), generator=generator).argsort(-1)[:, :PAIRS]
     digits = torch.randint(DIGITS, (size, PAIRS), generator=generator)
@@ -38,8 +36,7 @@ def draw(size: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]
 def train(layer: nn.Module, steps: int, seed: int = 0) -> None:
     """Train a layer to return the digits of names, on 64 new phone books per step.
 
-    The layer maps `(x, memory)` to `(logits, weights)`: x contains the names to look
-    up, and the memory is the phone book.
+    It maps the names and the book to a pair whose first entry is the logits.
     """
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.03)

@@ -10,11 +10,7 @@ from torch import Tensor
 
 
 def fastest(function: Callable[..., object], *arguments: Tensor) -> float:
-    """The milliseconds of the fastest of ten calls, after a first one to warm up.
-
-    Only the CPU time of one thread is measured, because other processes and the cost
-    of distributing short calls over threads would hide how the work grows.
-    """
+    """Return the fastest CPU time in ms of ten calls on one thread, after a warm-up."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

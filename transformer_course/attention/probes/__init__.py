@@ -29,10 +29,8 @@ from autograder.checks.probes.default import observe_call
 def softmax(function: Any, inputs: Inputs) -> Seen:
     """Report what the default probe reports, and two values that show small faults.
 
-    These are the logarithms of the weights, and by how much the sum of each row
-    differs from 1, in millionths. For both, the function is called again with x in
-    float64. They reveal, for example, that tiny weights are cut off, or that a
-    constant was added to the denominator.
+    They are the weights' logarithms, and what each row lacks to a sum of 1, in
+    millionths. Both are computed in float64.
     """
     x = inputs["x"].clone()
     observations = observe_call(function, inputs)
@@ -65,8 +63,7 @@ _LISTS = ("query", "keys", "values", "allowed")
 def _read_numbers(numbers: object, what: str) -> torch.Tensor:
     """Convert a list or a tensor of numbers to a float32 tensor.
 
-    Raises:
-        WrongAnswerError: it is anything else; the message calls it ``what``.
+    Raises WrongAnswerError for anything else; the message calls it ``what``.
     """
     if isinstance(numbers, list | tuple):
         try:
@@ -91,9 +88,8 @@ def _read_numbers(numbers: object, what: str) -> torch.Tensor:
 def masks(functions: Any, inputs: Inputs) -> Seen:
     """Report the masks that one of the student's three functions returns.
 
-    It is the function for padding masks if ``inputs`` contains "ids", the one for
-    causal masks if it contains "lengths", and otherwise the one that combines masks.
-    Tensors among its arguments are also reported as they are after the call.
+    "ids" in the inputs ask for padding masks, "lengths" for causal masks, and
+    anything else for combined ones.
     """
     padding_mask, causal_mask, combine_masks = functions
     if "ids" in inputs:
@@ -111,11 +107,7 @@ def _observe_padding_mask(function: Any, inputs: Inputs) -> Seen:
 
 
 def _observe_causal_masks(function: Any, inputs: Inputs) -> Seen:
-    """Report causal masks of several lengths.
-
-    Of a mask with `_LONG` positions or more, report only the shape and the number of
-    allowed pairs.
-    """
+    """Report causal masks; of long ones, only the shape and the number of True."""
     observations: Seen = {}
     for n in inputs["lengths"].tolist():
         mask = tensor(function(n), "the mask")
@@ -149,11 +141,7 @@ def _observe_combined_masks(function: Any, inputs: Inputs) -> Seen:
 
 
 def _read_mask(result: object) -> torch.Tensor | str:
-    """Check that a result is a mask or None, and return it (None as text).
-
-    Raises:
-        WrongAnswerError: it is anything else.
-    """
+    """Return a result that is a mask or None (as text), else raise WrongAnswerError."""
     if result is None or isinstance(result, torch.Tensor):
         return "None" if result is None else result
     raise WrongAnswerError(f"expected a mask or None, got {describe(result)}")
@@ -163,9 +151,7 @@ def _read_mask(result: object) -> torch.Tensor | str:
 def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     """Report the matrix that the student's function finds, and x afterwards.
 
-    The function is called with a layer from `_make_layer` and with x. To show whether
-    it modified x itself instead of a copy, the probe also reports how often x was
-    written to, and how often the layer was called while x was modified.
+    Two counts show whether the function modified x itself instead of a copy.
     """
     x, layer, changed = inputs["x"], _make_layer(inputs), 0
     untouched = x.clone()
@@ -186,10 +172,9 @@ def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
 
 
 def _make_layer(inputs: Inputs) -> Callable[..., Any]:
-    """The layer with the name ``inputs["layer"]``, which maps (L, d) to (L, d_out).
+    """Return the layer named ``inputs["layer"]``, which maps (L, d) to (L, d_out).
 
-    Some layers foil particular faulty solutions: "stairs" has a gradient of zero, and
-    a norm hides a change that is the same in all features.
+    Some layers foil particular faulty solutions.
     """
     table = inputs["table"]
     layers = {

@@ -34,12 +34,10 @@ BRANCH, RATE = ("self.dropout", "nn.Identity()"), ("dropout", "0.0")
 
 
 def leave_out_dropout(name: str, location: str, line: str, place: tuple[str, str] = BRANCH) -> Mutant:
-    """Make a mistake: dropout is left out at one location.
-
-    It has two variants: one never applies dropout there, and the other applies it only in pre-norm.
+    """Make a mistake: dropout is left out at one location, at least in post-norm.
 
     Args:
-        location: the words after "no dropout is applied" in the mistake's text, such as "inside the attention".
+        location: the words after "no dropout is applied" in the mistake's text.
         line: a part of the solution's code, in which ``{}`` marks the dropout.
         place: the code of the dropout, and the code that replaces it.
     """

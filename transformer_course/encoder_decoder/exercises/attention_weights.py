@@ -17,9 +17,9 @@ def _draw_model(
 
     Args:
         indices: the layers whose weights are to be recorded.
-        memory: the length of a second input, to which every other layer attends; 0 for none.
-        look: what the probe reports besides the weights: "model" for changes of the model, "graph" for autograd
-            graphs, or "weights" for nothing.
+        memory: the length of a second input, to which every other layer attends.
+        look: what else the probe reports: changes of the "model", the autograd
+            "graph", or nothing ("weights").
         shift: whether the model has a third input, which is added to x.
     """
 

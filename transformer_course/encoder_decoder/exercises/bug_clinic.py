@@ -19,9 +19,7 @@ def _make_case(
 ) -> CaseKind:
     """Make a case in which a student's test has to accept one layer and reject two.
 
-    The first decoder layer is correct, and each of the others has one of the
-    ``bugs``, which are names in the probe's `BUGS`. Sizes and weights are random.
-    ``style`` is the layers' style, as in the probe's `DecoderLayer`.
+    The rejected layers have one of the ``bugs`` each, as named in the probe.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -83,9 +81,7 @@ _WHOLE = 'assert_moves(whole, x, other, f"memory position {j}")'
 def _check(line: str, condition: str) -> tuple[str, str]:
     """Return the two arguments of an edit that makes a test assert ``condition``.
 
-    They are a ``line`` of the reference test and the code that replaces it. The
-    condition is code that uses ``moved``, a Boolean mask of the outputs that have
-    changed.
+    The condition is code that uses ``moved``, a Boolean mask of changed outputs.
     """
     arguments = "other, memory" if line == _LATER else "x, other"
     return line, f"moved = ((layer({arguments}) - before).abs() > 1e-5).any(-1); assert {condition}"

@@ -15,12 +15,10 @@ from transformer_course.encoder_decoder.exercises._inputs import draw_padding_ma
 def _draw_stack(
     depth: int, batch: int, length: int, size: int, memory: int = 0, *, norm: bool = False, **masks: str
 ) -> Maker:
-    """Make a function that draws the inputs and weights of a stack of the probe's stand-in layers.
+    """Make a function that draws the inputs and weights of a stack of stand-in layers.
 
-    Args:
-        memory: the length of the memory, for decoder layers; 0 for encoder layers.
-        norm: whether the stack ends in a norm.
-        masks: the kind of each mask, by the mask's name; see `_draw_mask`.
+    ``memory`` is the memory's length for decoder layers, and 0 for encoder layers.
+    ``masks`` are the kinds of masks by name, as in `_draw_mask`.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -38,8 +36,7 @@ def _draw_stack(
 def _draw_mask(draw: Draw, kind: str, batch: int, lq: int, lk: int) -> torch.Tensor:
     """Draw a mask for ``lq`` queries and ``lk`` keys.
 
-    Its kind is "causal", "padding" or "both", or a shape such as ``"B 1 Lk"`` for a
-    random mask.
+    Its kind is "causal", "padding", "both", or a random mask's shape: ``"B 1 Lk"``.
     """
     if kind.endswith("Lk"):
         return open_mask(draw, *sizes_of(kind, B=batch, Lq=lq, Lk=lk))

@@ -17,11 +17,7 @@ GUESS = math.log(12)  # the loss of guessing one of twelve letters
 
 
 def _draw_guessing(axes: Any, value: float, at: float, below: bool = False) -> None:
-    """Draw a dotted line, labelled "guessing", at the height ``value``.
-
-    The value is the loss or the accuracy of random guesses. The label ends at
-    x = ``at``, above the line or, if a noisy curve runs along it, well below.
-    """
+    """Draw a line at ``value`` labelled "guessing"; the label ends at x = ``at``."""
     axes.axhline(value, **style.DOTTED)
     axes.annotate(
         "guessing", (at, value), (0, -5 if below else 1), textcoords="offset points",
@@ -32,9 +28,8 @@ def _draw_guessing(axes: Any, value: float, at: float, below: bool = False) -> N
 def placements(runs: Mapping[str, Sequence[Run]]) -> None:
     """Draw losses and initial gradient norms of pre- and post-norm, for some seeds.
 
-    ``runs`` has the keys "post-norm" and "pre-norm", each with a run for each seed.
-    A run contains the loss of each step, and the gradient norm of each layer before
-    the first step.
+    Under "post-norm" and "pre-norm", ``runs`` has a run for each seed: the loss of
+    each step, and each layer's gradient norm before the first step.
     """
     figure, (left, right) = style.subplots(1, 2, height=2.8)
     descriptions = []
@@ -63,8 +58,7 @@ def placements(runs: Mapping[str, Sequence[Run]]) -> None:
 def warmups(losses: Mapping[str, Sequence[float]]) -> None:
     """Draw the loss of post-norm with and without warm-up.
 
-    ``losses`` maps the labels of the two curves, first the one without warm-up, to
-    the loss of each step.
+    ``losses`` maps labels to the loss of each step, first without warm-up.
     """
     figure, axes = style.subplots(height=2.6)
     for (name, values), colour, line in zip(
@@ -96,9 +90,7 @@ def _draw_masks(parts: Sequence[Named], number: str, caption: str, across: str) 
 def who_moves(parts: Sequence[Named]) -> None:
     """Draw which outputs (rows) change when an input (column) changes.
 
-    Args:
-        parts: for each matrix, its title, the names of its rows and of its columns, and
-            the Boolean matrix.
+    A part is a title, the names of rows and columns, and a Boolean matrix.
     """
     caption = "A cell is filled if its output (row) changes with its input (column)."
     _draw_masks(parts, "4.7", caption, "the input that changes")
@@ -111,10 +103,8 @@ Cost = tuple[int, int, int, int]
 def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
     """Draw the costs of attention and of the feed-forward network, by length.
 
-    Args:
-        layer_costs: for each length, the FLOPs of attention and of the network, and the
-            numbers of attention weights and of hidden activations that are kept for the
-            backward pass.
+    A cost is the FLOPs of attention and of the network, and the numbers of
+    attention weights and of hidden activations that are kept for the backward pass.
     """
     figure, row = style.subplots(1, 2, height=2.8)
     attention, network, weights, hidden = map(list, zip(*layer_costs, strict=True))
@@ -147,12 +137,7 @@ def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
 
 
 def masks(masks_by_title: Mapping[str, Tensor], names: Sequence[str]) -> None:
-    """Draw masks `(L, L)` side by side.
-
-    Args:
-        masks_by_title: the masks by their titles.
-        names: the labels of the positions, for both queries and keys.
-    """
+    """Draw masks `(L, L)` side by side; ``names`` label queries and keys."""
     parts = [(title, names, names, mask) for title, mask in masks_by_title.items()]
     caption = "One attention mask makes both masks; the keys struck out are masked."
     _draw_masks(parts, "4.11", caption, "key")
@@ -163,10 +148,8 @@ def families(
 ) -> None:
     """Draw accuracy by position, for predicting masked letters and the next letter.
 
-    Args:
-        masked: the accuracies of encoder-only models, by their names.
-        following: the accuracy of the decoder-only model.
-        letters: the size of the alphabet, which gives the accuracy of guessing.
+    ``masked`` are accuracies of encoder-only models by name, ``following`` those of
+    the decoder-only model. ``letters`` is the size of the alphabet.
     """
     figure, (left, right) = style.subplots(1, 2, height=2.6, sharey=True)
     looks = ((BLUE, "o-"), (ORANGE, "^--"))
@@ -192,9 +175,8 @@ def families(
 def mirror(weights: Tensor, shares: Sequence[float]) -> None:
     """Draw where each head attends from each position, if the letter there is masked.
 
-    Args:
-        weights: `(h, L, L)`, with a row for each masked position of a palindrome.
-        shares: each head's mean weight on the mirror image of the masked position.
+    ``weights`` is `(h, L, L)`, for a palindrome. ``shares`` are the heads' mean
+    weights on the mirror image of the masked position.
     """
     figure, row = style.subplots(1, len(weights), height=2.3)
     ticks, descriptions = range(0, weights.size(-1), 3), []
@@ -217,12 +199,9 @@ def mirror(weights: Tensor, shares: Sequence[float]) -> None:
 
 
 def crossing(weights: Tensor, writes: Sequence[str], reads: Sequence[str]) -> None:
-    """Draw the cross-attention from the target's words to those of the source.
+    """Draw the cross-attention `(Lt, Ls)` from the target's words to the source's.
 
-    Args:
-        weights: `(Lt, Ls)`.
-        writes: the words that the decoder writes, one for each row.
-        reads: the words of the source, one for each column.
+    The decoder ``writes`` the words of the target, and ``reads`` the source's.
     """
     figure, axes = style.subplots(height=3.2, width=4.6)
     maps.heat_map(axes, weights, [f"→ {word}" for word in writes], reads)

@@ -1,12 +1,8 @@
-"""Request a layer's outputs from the judge before the student's test needs them.
+"""Requests for a layer's outputs before the student's test needs them.
 
-In the bug clinic, the student's test examines decoder layers that run in
-another process, the judge. The test uses the same random numbers for every
-layer, so it tends to ask every layer for the same outputs in the same order.
-Sending a request takes longer than computing its answer. Therefore, a request
-also asks for the outputs that came next when the test examined earlier layers:
-successive pairs of x and memory with the same shapes and dtypes are stacked
-into one group.
+In the bug clinic, layers run in another process, and asking it takes longer
+than computing an answer. A test tends to ask every layer for the same outputs.
+So a request also asks for those that came next with earlier layers.
 """
 
 from __future__ import annotations
@@ -43,15 +39,11 @@ def read_form(pair: Pair) -> Key:
 
 
 class OutputPrefetcher:
-    """Requests one layer's outputs, ahead of time where possible, and caches them.
-
-    The number of outputs to request ahead doubles with each question about float
-    tensors, up to `MOST_AHEAD`. It starts small because a test often rejects a buggy
-    layer after a few calls.
+    """A cache of one layer's outputs, some of which it requests ahead of time.
 
     Args:
-        successors: maps the keys of two successive requests to the request that
-            followed them, as its key and its pair of x and memory. All layers share it.
+        successors: maps the keys of two successive requests to the next one, as its
+            key and its pair of x and memory. All layers share it.
         call: sends x and memory to the judge, and returns the outputs by name.
     """
 
@@ -64,11 +56,7 @@ class OutputPrefetcher:
         self._far = 4  # how many outputs are requested ahead next time
 
     def __call__(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
-        """The layer's output for x and memory, from the cache or from the judge.
-
-        If they are float tensors and not too large, it is also noted which request has
-        followed the last two, so that `_predict` can expect it for later layers.
-        """
+        """Return the layer's output for x and memory, from cache or from the judge."""
         pair = (plain(x), plain(memory))
         if not _are_floats(pair):
             # What is no float tensor is sent as it is: the judge says what is wrong.
@@ -82,10 +70,9 @@ class OutputPrefetcher:
         return self._known[key].clone()
 
     def _request(self, key: Key, pair: Pair) -> None:
-        """Request and cache an output, together with those that are expected to follow.
+        """Request and cache an output, together with those expected to follow.
 
-        Besides "x" and "memory", the question has "x.0", "memory.0" and so on: stacks
-        of successive expected pairs that have the same shapes and dtypes.
+        The inputs of the latter are stacked by form, as "x.0", "memory.0" and so on.
         """
         names = ("x", "memory")
         question = dict(zip(names, pair, strict=True))

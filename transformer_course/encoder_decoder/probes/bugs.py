@@ -38,10 +38,8 @@ def _attend(
 class LayerBug:
     """The steps of a decoder layer: correct by default; a bug replaces one of them.
 
-    The fields are in the order of a layer's steps; ``mask`` is for self-attention.
-
-    x is (..., B, Lt, d_model), memory (..., B, Ls, d_model). A mask is Boolean, true at
-    allowed pairs of positions, or it is added to the scores.
+    x is (..., B, Lt, d_model), memory (..., B, Ls, d_model). A mask is Boolean,
+    true at allowed pairs of positions, or it is added to the scores.
     """
 
     change_x: Step = _leave_unchanged  # when it enters the layer

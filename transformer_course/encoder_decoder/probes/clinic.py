@@ -1,7 +1,6 @@
 """The probe of the bug clinic, where a student's test judges decoder layers.
 
-The test is tried on decoder layers, some of which have a bug. The judge, a
-trusted process, runs the layers, so that student code cannot see the bugs.
+The judge, a trusted process, runs them: student code cannot see the bugs.
 """
 
 from __future__ import annotations
@@ -58,22 +57,17 @@ class _ClinicInteractor(Patients):
         return _make_layer(self.own_seed(), sizes, *self.style_and_bug(name))
 
     def most_times(self, name: str) -> int:
-        """Return how many times at most the test gets a layer: 2 for one layer, else 1.
-
-        Which layer may come up twice is random. A test calls a layer many times, so
-        more would take too long.
-        """
+        """Return how often the test may get a layer: 2 for a random one, else 1."""
         return 2 if name == self._twice else 1
 
     def reveal_inputs(self) -> Answers:
         """Return what the student's side may know: sizes, and the shapes of weights.
 
-        The weights stay hidden, because a test that knew them could compute a correct
-        layer's output, and would reject correct layers that compute it differently.
+        From the weights, a test could compute the correct output itself.
 
         Returns:
-            "sizes" (d_model, d_ff, the number of layers), and for each layer, as
-            "shapes.0" and so on, the shapes of its weights as JSON.
+            "sizes" (d_model, d_ff, the number of layers), and "shapes.0" and so on: the
+            shapes of each layer's weights, as JSON.
         """
         d_model, _, d_ff = self.inputs["sizes"].tolist()
         sizes = torch.tensor([d_model, d_ff, len(self._layers)])
@@ -87,12 +81,10 @@ class _ClinicInteractor(Patients):
         """Compute a layer's output, or gradients if the question contains "pull".
 
         A question contains "x" and "memory"; "pull" is the gradient of a loss with
-        respect to the output. It may also contain further pairs of x and memory, which
-        the test is expected to ask for next. Their outputs are computed ahead of time,
-        in stacks of the same form (shapes and dtypes).
+        respect to the output. Further pairs of x and memory are computed ahead of time.
 
         Returns:
-            "output", with "output.0" and so on for the stacks; or gradients, as
+            "output", with "output.0" and so on for the further pairs; or gradients, as
             `_compute_gradients` names them.
         """
         pair = self._read_sequences(question, "", 3, self.MOST)
@@ -112,11 +104,10 @@ class _ClinicInteractor(Patients):
         return response
 
     def _read_early_pairs(self, question: Answers) -> list[list[Pair]]:
-        """Read the pairs that a question asks for ahead of time, grouped by form.
+        """Read the pairs of x and memory that a question asks for ahead of time.
 
-        A pair is x and memory; the pairs of a group agree in shapes and dtypes. Stop
-        at the first group that is malformed, too large, or exceeds the limit on the
-        number of pairs in a question (`MOST_AHEAD`) or in a case (`MOST_EARLY`).
+        The pairs of a group agree in shapes and dtypes. Groups from the first invalid
+        or too large one on are left out.
         """
         groups: list[list[Pair]] = []
         room = min(MOST_AHEAD, self.MOST_EARLY - self._early)
@@ -139,9 +130,8 @@ class _ClinicInteractor(Patients):
     ) -> Pair:
         """Read the tensors x and memory, with this ending of their names in a question.
 
-        Raises:
-            WrongAnswerError: they do not have ``dim`` dimensions or one float dtype, or
-                have more than ``most`` entries.
+        Raises WrongAnswerError if they do not have ``dim`` dimensions and one float
+        dtype, or have more than ``most`` entries.
         """
         x, memory = (
             require_tensor(question, f"{name}{ending}", dim, _FLOATS, most)
@@ -154,10 +144,9 @@ class _ClinicInteractor(Patients):
     def _compute_gradients(
         self, number: int, pair: Pair, question: Answers
     ) -> dict[str, torch.Tensor]:
-        """The gradients of the sum of a layer's output times the tensor "pull".
+        """Return the gradients of the sum of a layer's output times the tensor "pull".
 
-        They are with respect to x, the memory and each weight, and are named "0", "1"
-        and so on in this order.
+        They are named "0", "1" and so on: of x, of the memory and of each weight.
         """
         layer, x = self._layers[number], pair[0]
         pull = require_tensor(question, "pull", 3, _FLOATS, self.MOST)
@@ -184,9 +173,8 @@ def _make_layer(
 ) -> DecoderLayer:
     """Make the decoder layer for a seed (``number``), sizes, a style and a bug.
 
-    It computes in float64, so that computing several outputs together does not
-    change their float32 values. A layer of a "rounding" style stays in float32.
-    ``sizes`` are d_model, the number of heads, and d_ff. Recent layers are cached.
+    It usually computes in float64, so that batching does not change float32
+    outputs. ``sizes`` are d_model, the number of heads, and d_ff.
     """
     seed(number)
     d_model, num_heads, d_ff = sizes
@@ -270,8 +258,7 @@ class _Call(torch.autograd.Function):
     ) -> Any:  # fmt: skip
         """Return the layer's output, which ``ahead`` requests or has cached.
 
-        The weights are not used here; they are arguments so that they can get
-        gradients. ``call`` sends the judge the question for the gradients later.
+        The weights are arguments only so that they can get gradients.
         """
         ctx.save_for_backward(x, memory)
         ctx.call = call
@@ -317,8 +304,7 @@ def _run_test(
     """Run the student's test on a layer, and return its verdict.
 
     Returns:
-        "accepted", or "rejected" after an assertion error or one of `_CRASHES`, or
-        "ended by" and the name of any other error.
+        "accepted", "rejected", or "ended by" and the name of an unexpected error.
 
     Raises:
         NotImplementedError, NameError: the test raised it, which is its own fault.

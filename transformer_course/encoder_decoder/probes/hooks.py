@@ -22,9 +22,8 @@ from autograder.checks.probes.weights import load_weights
 def attention_weights(function: Any, inputs: Inputs) -> Seen:
     """Report the attention weights that the student's function collects with hooks.
 
-    ``inputs["look"]`` tells what else the case reports: with "model", what the call has
-    changed in the model; with "graph", which of the weights still have an autograd
-    graph.
+    ``inputs["look"]`` may ask for more: what the call has changed in the "model",
+    or which of the weights still have an autograd "graph".
     """
     model = _StandInModel(inputs)
     load_weights(model, inputs).train()
@@ -182,8 +181,7 @@ class _StandInModel(nn.Module):
         Args:
             x: (B, L, d_model).
             memory: (B, Ls, d_model), to which every second layer attends, if given.
-            shift: (d_model,), added to x; it shows whether the student's function
-                passes on all its arguments, however many there are.
+            shift: (d_model,), added to x.
         """
         self.calls += 1
         x = x if shift is None else x + shift

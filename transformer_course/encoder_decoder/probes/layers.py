@@ -33,11 +33,9 @@ _probe_layer = partial(
     results="output; output in training*",
 )
 def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
-    """Report what the default probe reports, and the output in training mode.
+    """Report what the default probe reports, and the output with dropout, if any.
 
-    The latter is reported only if the case has a dropout rate. If x is a single
-    vector, which entries are dropped is random, so the mean of the outputs for many
-    copies of x is reported.
+    For a single vector, the latter is a mean over many copies of x.
     """
     observations = observe_call(module_class, inputs)
     if _RATE not in inputs:
@@ -65,12 +63,7 @@ _ROWS = 1 << 15  # repetitions of a single vector
     results="output; output in training; factors on branch ?; dropped together",
 )
 def layer(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call of an encoder or decoder layer, and the effects of its dropout.
-
-    The effects are reported only if the case has a dropout rate. In cases with a rate
-    above `_CHANCE`, everything is dropped, so the output in training mode is reported.
-    Otherwise, what is dropped is random, and `_observe_chance` reports the factors.
-    """
+    """Report a call of an encoder or decoder layer, and the effects of its dropout."""
     observations = observe_call(module_class, inputs)
     if _RATE in inputs:
         module = load_weights(create_module(module_class, inputs), inputs).train()
@@ -89,9 +82,7 @@ _CHANCE = 0.5  # cases with a higher rate drop everything, so nothing is random
 def _observe_chance(module: nn.Module, inputs: Inputs) -> Seen:
     """Report the factors by which dropout changes the output of each branch.
 
-    The layer is pre-norm, with weights such that each branch adds 1 to different
-    features, whatever its argument is. Which entries are dropped is random, so that is
-    not reported.
+    The layer is pre-norm; its weights let each branch add 1 to its own features.
     """
     parameters = dict(module.named_parameters())
     for parameter in parameters.values():

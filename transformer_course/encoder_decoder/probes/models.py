@@ -42,12 +42,7 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
     parts={"memory": "memory"},
 )
 def transformer(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call, results of `encode` and `decode`, and modules that add positions.
-
-    If the case has a module that adds positions, a stand-in for it is passed, and the
-    modules in the model that are such stand-ins are counted. Otherwise the probe
-    reports whether source and target share one module.
-    """
+    """Report a call, `encode` and `decode`, and the modules that add positions."""
     if _POSITIONS in inputs:
         inputs = {**inputs, _POSITIONS: _AddRows(int(inputs[f"{MAKE}d_model"]))}
     observations = language_model(module_class, inputs)
@@ -64,9 +59,7 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
 def _observe_methods(model: Any, src: torch.Tensor, tgt: torch.Tensor) -> Seen:
     """Report what `encode` returns (the memory), and the logits of calls of `decode`.
 
-    These are a call with that memory, one with another memory, one after `encode` has
-    been called for the sources in reverse order, and one with only the first token of
-    each target.
+    The calls differ in their memory or target, and one follows another `encode`.
     """
     memory = tensor(model.encode(src), "what `encode` returns")
 

@@ -15,14 +15,11 @@ from transformer_course.encoder_decoder.probes.bugs import BUGS, Step
 class DecoderLayer(nn.Module):
     """A decoder layer that has one of the `BUGS`, or none if ``bug`` is "".
 
-    For speed, its forward pass calls the `forward` of its parts directly, and several
-    batches of one shape can be computed together: x is (..., B, Lt, d_model), memory
-    (..., B, Ls, d_model).
+    x is (..., B, Lt, d_model), memory (..., B, Ls, d_model).
 
     Args:
-        style: the place of the norm ("pre" or "post") and the activation ("relu" or
-            "gelu"), as in "post relu". With "rounding" as a third word, the outputs
-            have rounding errors that depend on all sentences of the batch.
+        style: "pre" or "post" (norm), then "relu" or "gelu", as in "post relu". A
+            third word, "rounding", adds rounding errors.
     """
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, style: str, bug: str):
@@ -46,11 +43,7 @@ class DecoderLayer(nn.Module):
     def compute_batches(
         self, x: Sequence[torch.Tensor], memory: Sequence[torch.Tensor]
     ) -> list[torch.Tensor]:
-        """Compute the outputs for several pairs of x and memory of the same shapes.
-
-        They run through the sublayers in one stack. The bug changes each output on
-        its own, since it may change the shape.
-        """
+        """Compute the outputs for pairs of x and memory of equal shapes at once."""
         if len(x) == 1:
             return [self.forward(x[0], memory[0])]
         through = self._run_sublayers(torch.stack(list(x)), torch.stack(list(memory)))
@@ -126,9 +119,7 @@ class _Attention(nn.Module):
 class _RoundingAttention(_Attention):
     """Attention whose results differ from those of `_Attention` only by rounding.
 
-    A student's test has to tolerate such differences. This class subtracts one
-    number, which depends on every position of every sentence, from all scores. The
-    number cancels in the weights, but changes how they are rounded.
+    A student's test has to tolerate such differences.
     """
 
     def _compute_scores(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:

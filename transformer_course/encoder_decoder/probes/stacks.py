@@ -24,9 +24,7 @@ from autograder.checks.probes.weights import load_weights, parameter_shapes
 def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report what the student's stack does with stand-in layers.
 
-    They are `_DecoderStandIn` if the inputs contain a memory, else `_EncoderStandIn`,
-    one for each weight matrix in the inputs. The report includes how many layers the
-    stack has made, and whether it called one by `forward`, which leaves out its hooks.
+    This includes how many layers it made, and whether it left out their hooks.
     """
     d_model, layers = inputs["x"].size(-1), []
     names, masks, make = ["x"], ["mask"], _EncoderStandIn

@@ -118,11 +118,7 @@ def there_is(w: Writer) -> str:
 
 
 def compared(w: Writer) -> str:
-    """Return a sentence such as "The cake is sweeter than the pie.".
-
-    Both nouns are from one group of a topic. Draw again if they are the same noun, or
-    if the adjective has no comparative in `MORE`.
-    """
+    """Return a sentence such as "The cake is sweeter than the pie."."""
 
     def draw() -> tuple[Noun, Noun, str]:
         topic = w.topic()

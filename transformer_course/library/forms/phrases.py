@@ -18,8 +18,7 @@ Form = Callable[[Writer], str]
 def how_or_where(w: Writer, deed: Deed, share: float = 0.6) -> str:
     """Return a phrase for how or where a deed is done, such as " in the kitchen".
 
-    It begins with a space. It is "" with probability 1 - ``share``, and it may be
-    "" if the verb takes no place.
+    With probability 1 - ``share`` or more, it is "" instead.
     """
     if not w.chance(share):
         return ""
@@ -38,10 +37,8 @@ def in_words(
 ) -> str:
     """Put a deed into words: its subject, verb, object, and how or where it is done.
 
-    Args:
-        verb: the verb phrase, in the tense of the clause.
-        ending: the probability of a phrase for how or where.
-        definite: the object gets a definite article; see `Writer.object`.
+    ``verb`` is the verb phrase, in the tense of the clause. ``ending`` is the
+    probability of a phrase for how or where.
     """
     object_phrase = f" {w.object(deed, definite)}" if deed.noun else ""
     return f"{deed.subject.text} {verb}{object_phrase}{how_or_where(w, deed, ending)}"

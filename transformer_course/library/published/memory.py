@@ -12,11 +12,7 @@ _GROUP = Path("/sys/fs/cgroup")  # a container's own limit
 
 
 def require_memory(listing: Listing) -> None:
-    """Refuse a model that needs more memory than is known to be available.
-
-    Raises:
-        PublishedModelError: there is too little memory.
-    """
+    """Raise PublishedModelError if too little memory seems free for a model."""
     free = available()
     if free is not None and free < listing.memory:
         raise PublishedModelError(

@@ -19,8 +19,7 @@ _CONTROL = 3  # the GGUF token type of special tokens, which text is not encoded
 class Weights(Mapping[str, Tensor]):
     """Tensors by name; each access creates a new float32 tensor.
 
-    A file with four bits per weight has less than a fifth of the bytes of its float32
-    tensors, so creating one at a time saves memory while a model is filled.
+    This saves memory, since the stored weights may be much smaller.
     """
 
     def __init__(self, stored: Mapping[str, Any]):
@@ -82,11 +81,8 @@ def _make_byte_tokenizer(
 ) -> Any:
     """Make SmolLM2's tokenizer: byte-pair encoding over bytes; each digit is separate.
 
-    Args:
-        library: the package ``tokenizers``.
-        tokens: the vocabulary, in the order of the ids.
-        merges: pairs of symbols, separated by a space, in their order.
-        special: the control tokens, such as the one that ends a turn.
+    ``library`` is the package ``tokenizers``. The ``tokens`` are in the order of
+    their ids, and a merge is a pair of symbols such as "a b".
     """
     vocabulary = {token: index for index, token in enumerate(tokens)}
     pairs = [tuple(merge.split(" ")) for merge in merges]

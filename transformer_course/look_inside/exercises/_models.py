@@ -9,11 +9,9 @@ from autograder.authoring.specification import Inputs
 
 
 def draw_model(draw: Draw, blocks: int, vocab_size: int, d_model: int, heads: int, groups: int) -> Inputs:
-    """Draw the weights of the stand-in model, as inputs of a case.
+    """Draw weights of the stand-in model, as inputs named after its parameters.
 
-    An input is named after its parameter, such as "weights.embedding.weight". One
-    more input, "heads", holds the two numbers ``heads`` and ``groups``: as in
-    grouped-query attention, the heads of a group share their values.
+    As in grouped-query attention, the heads of a group share their values.
     """
     d_k = d_model // heads
     shapes: dict[str, tuple[int, ...]] = {"embedding.weight": (vocab_size, d_model)}

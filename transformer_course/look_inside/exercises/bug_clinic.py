@@ -1,7 +1,6 @@
 """Cases and mistakes for an exercise: a test that finds faulty patching tools.
 
-A patching tool replaces a hidden state of a run with that of a run on another
-text.
+A patching tool runs a model with one hidden state from a run on another text.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ def _make_case(
 ) -> CaseKind:
     """Make a case in which a student's test has to accept one tool and reject two.
 
-    The first patching tool is correct, and each of the others has one of the
-    ``bugs``. ``style`` and ``bugs`` are names that `PatchingTool` knows.
+    The first patching tool is correct; each of the others has one of the ``bugs``.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

@@ -1,7 +1,6 @@
 """Cases and mistakes for an exercise: the induction score of attention heads.
 
-The score says how much a head attends to the token that followed the previous
-occurrence of its query's token.
+It says how much a head attends to what followed the same token last time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Cases and mistakes for an exercise: the map of activation patching.
 
-Two texts lead to different logits; the map gives the share of this difference
-that each hidden state carries.
+The map shows which hidden states carry the difference between two texts.
 """
 
 from __future__ import annotations

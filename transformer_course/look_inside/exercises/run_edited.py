@@ -11,8 +11,7 @@ from transformer_course.look_inside.exercises._models import draw_model
 def _draw_run(batch: int, length: int, edits: str, *, blocks: int = 3, fails: bool = False) -> Maker:
     """Make a function that draws a model and a batch of ids.
 
-    ``edits`` assigns edits in the probe's `EDITS` to modules, as "module: edit,
-    module: edit". If ``fails``, the probe also makes the model raise an error.
+    ``edits`` assigns the probe's edits to modules: "module: edit, module: edit".
     """
     def make_inputs(draw: Draw) -> Inputs:
         inputs = draw_model(draw, blocks, 11, 6, 3, 1)

@@ -12,9 +12,7 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 def _draw_layer(batch: int, length: int, d_model: int, heads: int, groups: int, silent: tuple[int, int]) -> Maker:
     """Make a function that draws an attention layer and its input.
 
-    The layer has ``heads`` heads, which share the values of ``groups`` groups.
-    ``silent`` contains the indices of two heads; the probe silences the first of
-    them, and then both.
+    Heads of a group share their values; ``silent`` are the two heads to silence.
     """
     def make_inputs(draw: Draw) -> Inputs:
         d_k = d_model // heads

@@ -16,11 +16,7 @@ LOOKS = ((ORANGE, "--"), (BLUE, "-"))
 
 
 def cliff(curves: Mapping[str, Sequence[float]]) -> None:
-    """Draw the losses of two training runs; each point is the mean of ten steps.
-
-    Args:
-        curves: the losses of all steps, by the name of the run.
-    """
+    """Draw the losses of two training runs; each point is the mean of ten steps."""
     figure, axes = style.subplots(height=2.5, width=6.0)
     smooth = {
         name: [sum(losses[i : i + 10]) / 10 for i in range(0, len(losses), 10)]
@@ -39,11 +35,7 @@ def cliff(curves: Mapping[str, Sequence[float]]) -> None:
 def stripes(weights: Tensor, period: int, titles: Sequence[str]) -> None:
     """Draw the attention maps of all heads on one periodic text, side by side.
 
-    Args:
-        weights: `(heads, L, L)`.
-        period: the period of the text; a dotted line marks the first query of its
-            second period.
-        titles: one for each head.
+    ``weights`` have the shape `(heads, L, L)`; a dotted line marks the ``period``.
     """
     figure, row = style.subplots(1, len(weights), height=2.2, sharey=True)
     for axes, head_weights, title in zip(row, weights, titles, strict=True):
@@ -63,10 +55,7 @@ def stripes(weights: Tensor, period: int, titles: Sequence[str]) -> None:
 def bus(contributions: Mapping[str, float], token: str) -> None:
     """Draw how the parts of a model add up to a token's logit, one part per step.
 
-    Args:
-        contributions: maps the name of each part, such as an attention layer, to
-            what it adds to the logit, in the order of the model.
-        token: what the captions call the token.
+    ``contributions`` maps each part, in order, to what it adds to the logit.
     """
     names, values = [*contributions], [*contributions.values()]
     tall = max(map(abs, values))
@@ -92,10 +81,7 @@ def _draw_bus(
 ) -> None:
     """Draw the residual stream as a line, with bars for what parts add to a logit.
 
-    Args:
-        names, values: all parts of the model, and what each of them adds.
-        count: how many parts are drawn as bars and included in the final logit.
-        tall: the largest absolute value, which sets the scale of the vertical axis.
+    Only the first ``count`` parts get a bar; ``tall`` sets the vertical scale.
     """
     end = len(names) + 0.6
     axes.plot((-0.6, end), (0, 0), color=style.QUIET, linewidth=5, alpha=0.35)
@@ -132,10 +118,7 @@ def contributions(values: Mapping[str, float]) -> None:
 def patching(effects: Sequence[Sequence[float]], tokens: Sequence[str]) -> None:
     """Draw the map of activation patching for two texts about France and Italy.
 
-    Args:
-        effects: `(blocks, L)`; row i has, for each position, the share of the
-            effect that the state entering block i there carries.
-        tokens: the text's L tokens.
+    ``effects``, `(blocks, L)`, are shares for the states that enter each block.
     """
     figure, axes = style.subplots(height=4.6, width=4.6)
     mappable = maps.image(axes, _show_table(effects), signed=True, top=1.0)
@@ -163,9 +146,7 @@ def _show_table(rows: Sequence[Sequence[float]]) -> Any:
 def sinks(first: Sequence[float], second: Sequence[float]) -> None:
     """Draw the mean attention weights on the first and on the second token, by block.
 
-    Args:
-        first: the weight on the first token in each block.
-        second: the weight on the second token if the first is masked.
+    ``second`` is measured with the first token masked.
     """
     figure, axes = style.subplots(height=2.5, width=6.0)
     curves = {"first token": first, "second, if the first is masked": second}

@@ -18,14 +18,10 @@ PERIODS = (6, 18)  # the shortest and the longest period
 def draw(
     random: torch.Generator, size: int, period: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Draw texts that repeat random tokens with a period.
-
-    Args:
-        period: the period of all texts; None draws one for each, from the shortest
-            to the longest of ``PERIODS``.
+    """Draw texts that repeat random tokens with a period, by default a random one.
 
     Returns:
-        ids `(size, LENGTH)`, and periods `(size,)`.
+        ids `(size, L)`, and periods `(size,)`.
     """
     low, high = (period, period) if period else PERIODS
     periods = torch.randint(low, high + 1, (size,), generator=random)
@@ -36,12 +32,8 @@ def draw(
 def measure(model: nn.Module, ids: Tensor, periods: Tensor) -> tuple[Tensor, float]:
     """Compute the mean loss and the accuracy on the tokens that can be known.
 
-    These are all tokens from the second one of the second period onwards, since the
-    token before each of them has occurred earlier in the text.
-
-    Args:
-        ids: the texts, `(B, L)`.
-        periods: the period of each text, `(B,)`.
+    These are all from the second token of the second period onwards. ``ids`` are
+    the texts, `(B, L)`, and ``periods`` their periods, `(B,)`.
     """
     logits, targets = model(ids[:, :-1]), ids[:, 1:]  # (B, L - 1, V), (B, L - 1)
     known = torch.arange(1, ids.size(1)) > periods[:, None]

@@ -49,12 +49,8 @@ class _Tools(Patients):
     def try_subject(self, number: int, question: Answers) -> Seen:
         """Return the "logits" that tool ``number`` computes, with some rounding noise.
 
-        Because of the noise, a test that leaves no room for rounding errors rejects
-        correct tools.
-
-        Args:
-            question: two texts, "ids" and "other_ids", and the "block" and the
-                "position" of the hidden state that is taken from the other text.
+        ``question`` has two texts, "ids" and "other_ids", and the "block" and the
+        "position" of the hidden state that is taken from the other text.
         """
         ids, other = (
             require_tensor(question, name, 2, [torch.int64], self.MOST)

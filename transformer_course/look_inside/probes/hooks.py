@@ -45,9 +45,7 @@ EDITS: dict[str, Edit] = {
 def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the logits of a run with edits, and whether the run changes the model.
 
-    ``inputs["edits"]`` names an edit of `EDITS` for each module, such as
-    "blocks.1: halve". In a case with "fails", the model also raises an error during
-    a run.
+    ``inputs["edits"]`` names an edit for each module, such as "blocks.1: halve".
     """
     model = StandIn(inputs)
     names = str(inputs["edits"]).split(", ")
@@ -90,8 +88,7 @@ def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
 def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report a layer's output with one silent head, with two, and without the hooks.
 
-    The student's function gets a layer and the index of a head, and returns the
-    handle of the hook that silences this head.
+    The student's function maps a layer and a head to the handle of a hook.
     """
     layer = Attention(inputs["x"].size(-1), *inputs["heads"].tolist())
     load_weights(layer, inputs)
@@ -119,9 +116,7 @@ def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
 def patching_map(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the map of activation patching, and whether making it changes the model.
 
-    The inputs "ids" and "other" are two texts. "answers" contains the ids of two
-    tokens, the answers to the two texts; the map is based on the difference of
-    their logits.
+    "answers" are the ids of two tokens, whose difference in logits is mapped.
     """
     model = StandIn(inputs)
     ids, other = inputs["ids"], inputs["other"]

@@ -31,11 +31,9 @@ def make_model(seed: int, blocks: int, vocab_size: int) -> StandIn:
 
 
 class PatchingTool:
-    """A tool that runs a model on a text with one hidden state taken from another text.
+    """A tool that runs a model on a text with one hidden state from another text.
 
-    Args:
-        style: "hooks" or "loop", two correct implementations.
-        bug: the name of the bug, or "".
+    ``style`` is "hooks" or "loop"; ``bug`` is the name of a bug, or "" for none.
     """
 
     def __init__(self, model: StandIn, style: str, bug: str):
@@ -50,14 +48,9 @@ class PatchingTool:
     ) -> Tensor:
         """Return the logits for `ids`, with one state from a run on `other_ids`.
 
-        If the tool has a bug, it may replace other states, take the state from
-        elsewhere, or combine both states. With the bugs "in place", "hook stays" and
-        "states of the first call", the result also depends on earlier calls.
-
         Args:
             ids, other_ids: two texts of the same length, `(1, L)`.
-            block, position: the state to replace is the one that enters this block at
-                this position.
+            block, position: the state is the one that enters this block there.
         """
         if self.bug == "wrong way round":
             ids, other_ids = other_ids, ids
@@ -118,10 +111,7 @@ class PatchingTool:
     ) -> Tensor:
         """Return x, the input of a block, with those changes that are for this block.
 
-        A change is (number of a block, position, states of another run); it is ignored
-        if the states differ from x in shape. A correct tool replaces x at that position
-        by the state there; some bugs change other positions, only some components, or
-        add the state.
+        A change is (number of a block, position, states of another run).
         """
         for at, position, new in changes:
             if at == block and x.shape == new.shape:

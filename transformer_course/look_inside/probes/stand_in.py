@@ -16,8 +16,7 @@ class StandInError(RuntimeError):
 class Attention(nn.Module):
     """Causal attention without queries and keys: weights decrease with the distance.
 
-    The weight of head n at distance d is proportional to (n + 2) ** -d. As in
-    grouped-query attention, several heads can share the same values.
+    The weight of head n at distance d is proportional to (n + 2) ** -d.
     """
 
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int):
@@ -60,8 +59,7 @@ class StandInBlock(nn.Module):
 class StandIn(nn.Module):
     """A language model with the weights in ``inputs``; maps ids `(B, L)` to logits.
 
-    Attributes:
-        fails: whether a call raises `StandInError` after the last block.
+    If its attribute ``fails`` is set, a call raises `StandInError`.
     """
 
     def __init__(self, inputs: Inputs):
@@ -79,11 +77,8 @@ class StandIn(nn.Module):
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         """Return the logits `(B, L, V)` for the token after each position.
 
-        The error comes after the blocks have run, so that a probe can see whether a
-        student's function removes its hooks even then.
-
         Raises:
-            StandInError: ``fails`` is set.
+            StandInError: ``fails`` is set; raised when the blocks have run.
         """
         self.calls += 1
         x = self.embedding(ids)

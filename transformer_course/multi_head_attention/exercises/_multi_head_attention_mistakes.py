@@ -21,11 +21,10 @@ _LAST = "self.w_o = nn.Linear(d_model, d_model)"
 
 
 def _split_wrongly(heads: str, *pairs: str, name: str = "") -> Variant:
-    """Return a variant of the solution that splits the queries, keys and values wrongly.
+    """Return a variant of the solution that splits queries, keys and values wrongly.
 
-    Args:
-        heads: code that splits the projected features ``y`` into ``h`` heads.
-        pairs: further edits: a string of the solution, then its replacement, and so on.
+    ``heads`` is code that splits features ``y`` into ``h`` heads. ``pairs`` are
+    further edits: a string of the solution, then its replacement, and so on.
     """
     calls = (f"(lambda y, h: {heads})(self.w_{x[0]}({x}), self.num_heads)" for x in _NAMES)
     return edit(*chain(*zip((_Q, _K, _V), calls, strict=True)), *pairs, name=name)
@@ -34,10 +33,7 @@ def _split_wrongly(heads: str, *pairs: str, name: str = "") -> Variant:
 def _replace_layers(layer: str, letters: str = "qkv", name: str = "") -> Variant:
     """Return a variant of the solution whose projections are made by other code.
 
-    Args:
-        layer: the code that makes each of the projections ``w_<letter>``.
-        letters: the projections to replace; "qkv" stands for ``w_q``, ``w_k`` and
-            ``w_v``.
+    ``layer`` is the code for ``w_<letter>``, with each of the ``letters``.
     """
     return edit(
         *chain(*((f"self.w_{x} = nn.Linear(d_model, d_model)", f"self.w_{x} = {layer}") for x in letters)), name=name
@@ -49,10 +45,8 @@ def write_attention(
 ) -> str:
     """Return code that computes attention weights from ``q``, ``k`` and ``mask``.
 
-    Args:
-        closed: the code for the masked scores; it is used if there is a mask.
-        scores: the code for a change to the scaled scores before masking.
-        weights: the code for the weights, computed from the masked scores.
+    The arguments are code too: for the masked scores, for a change to the scores
+    before masking, and for the weights.
     """
     return f"""
         scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5

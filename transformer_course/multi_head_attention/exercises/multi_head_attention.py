@@ -23,11 +23,7 @@ from transformer_course.multi_head_attention.exercises._multi_head_attention_mis
 
 
 def _draw_uneven(draw: Draw) -> Inputs:
-    """Draw three pairs (d_model, number of heads) that a module must refuse.
-
-    In each, d_model is not divisible by the number of heads. They are the rows of
-    the only input, "refuse".
-    """
+    """Draw three pairs (d_model, number of heads) that a module must refuse."""
     heads = 3 + int(draw.ids(0, 4))
     return {"refuse": torch.tensor([[heads * 3 + 1, heads], [heads - 1, heads], [heads * 4 - 1, heads]])}
 

@@ -21,12 +21,7 @@ def _draw_maps(
     caption: str,
     height: float = 2.6,
 ) -> None:
-    """Draw attention maps side by side in a figure.
-
-    Args:
-        weights_by_title: maps the title of each map to its weights.
-        words: the labels of both the rows and the columns.
-    """
+    """Draw attention maps with titles, side by side; ``words`` label both axes."""
     figure, row = style.subplots(1, len(weights_by_title), height=height)
     descriptions = []
     for axes, (title, weights) in zip(row, weights_by_title.items(), strict=True):
@@ -42,8 +37,7 @@ def one_head_or_two(
 ) -> None:
     """Draw two heads that attend to one neighbour each, and one that attends to both.
 
-    ``weights_by_title`` maps titles to attention weights `(L, L)`; ``words`` are the
-    L words.
+    The attention weights have the shape `(L, L)`, for the L ``words``.
     """
     _draw_maps(
         weights_by_title,
@@ -58,8 +52,7 @@ def one_head_or_two(
 def _draw_cells(axes: object, numbers: Tensor, d_k: int, title: str) -> None:
     """Draw a table of numbers, each in the colour of its head.
 
-    The number 21, for example, stands for feature 1 of position 2; ``d_k`` is the
-    number of features of a head.
+    The number 21, for example, stands for feature 1 of position 2.
     """
     rows = numbers.long().tolist()
     words = [[f"{n:02d}" for n in row] for row in rows]
@@ -94,8 +87,7 @@ def blocks(numbers: Tensor, num_heads: int) -> None:
 def splits(results_by_name: Mapping[str, Tensor]) -> None:
     """Draw ways to split features into heads, one way per row and one head per column.
 
-    ``results_by_name`` maps the name of each way to its result, entries as in
-    `_draw_cells` of shape `(h, L, d_k)`.
+    Results have the shape `(h, L, d_k)`, with numbers as in `_draw_cells`.
     """
     count = next(iter(results_by_name.values())).size(0)
     figure, grid = style.subplots(len(results_by_name), count, height=3.8, width=4.2)
@@ -120,9 +112,7 @@ def losses(
 ) -> None:
     """Draw the training losses of layers with 1, 2 and 4 heads.
 
-    Args:
-        losses_by_heads: maps the number of heads to the loss in each step.
-        sizes: maps the number of heads to the layer's number of parameters.
+    The keys are the numbers of heads; ``sizes`` are the numbers of parameters.
     """
     figure, axes = style.subplots(height=2.8)
     for (count, values), colour, line in zip(
@@ -160,9 +150,7 @@ def birth(
 ) -> None:
     """Draw, in steps, the maps of two heads during training, beside the loss.
 
-    Args:
-        maps_at: the attention maps `(2, L, L)` after each of the ``steps``.
-        losses: the loss of every step.
+    The maps `(2, L, L)` are those after ``steps``, the losses those of every step.
     """
     frames, captions, alts = [], {}, []
     for step, pair in zip(steps, maps_at, strict=True):

@@ -43,13 +43,10 @@ def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
     parts={"bias": "w_?.bias"},
 )
 def pack_heads(function: Any, inputs: Inputs) -> Seen:
-    """Report the packed tensors, the heads after the call, and a second call.
+    """Report how the student packs the projections of all heads into six tensors.
 
-    The student's function packs the weights and biases of `w_q`, `w_k` and `w_v` of all
-    heads into six tensors. The second call shows whether it packs new weights after a
-    change. If the inputs contain "double", the heads are in float64, and the probe
-    reports the tensors' dtypes and the digits that float32 would lose, instead of the
-    tensors.
+    A second call shows whether changed weights are packed anew. In a case with
+    "double", the precision of the tensors is reported instead of their values.
     """
     count = int(inputs["num_heads"])
     if "double" in inputs:
@@ -87,14 +84,10 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
 
 
 def _read_tensors(answer: object, names: Sequence[str]) -> Seen:
-    """Return those entries of the student's dict that have one of the given names.
-
-    A missing name is left out. The result's "other names" lists the dict's other
-    keys.
+    """Return the named tensors in the student's dict, and its "other names".
 
     Raises:
-        WrongAnswerError: the answer is not a dict, or a named value is not a
-            tensor.
+        WrongAnswerError: there is no dict, or a named value is not a tensor.
     """
     if not isinstance(answer, Mapping):
         raise WrongAnswerError(f"expected a dict of tensors, got {describe(answer)}")
@@ -124,14 +117,9 @@ def _scale_lost_digits(numbers: torch.Tensor) -> torch.Tensor:
     parts={"weights": "weights", "in_proj_bias": "in_proj_bias"},
 )
 def to_pytorch(function: Any, inputs: Inputs) -> Seen:
-    """Report the student's conversion of a layer to PyTorch's `nn.MultiheadAttention`.
+    """Report a student's conversion of a layer to PyTorch's `nn.MultiheadAttention`.
 
-    The report has the settings and the output of the converted layer. Then that
-    layer's parameters are changed, and the original layer's are reported, because
-    they must be independent.
-
-    Raises:
-        WrongAnswerError: the function returns no `nn.MultiheadAttention`.
+    The converted layer must be independent of the original one.
     """
     mine = _make_projections(inputs, "weights.", "qkvo")
     mine.num_heads = int(inputs["num_heads"])
@@ -188,10 +176,7 @@ def _make_projections(inputs: Inputs, prefix: str, letters: str) -> Any:
 def _observe_second_call(call: Callable[[], object], module: nn.Module) -> str:
     """Return "new numbers" if a second call uses changed weights, else "old numbers".
 
-    A function that caches its result would return old numbers. Between the two
-    calls, all parameters of ``module`` change sign in place, as an optimizer would
-    change them; afterwards they are restored. ``call`` returns a dict of tensors or
-    a module.
+    ``call`` returns tensors or a module; the weights that change are ``module``'s.
     """
     before = _copy_tensors(call())
     with torch.no_grad():

@@ -1,7 +1,6 @@
 """The probe of the multi-head attention module: it calls a student's class.
 
-Depending on the inputs, it reports the results of a call, how dropout changes the
-attention weights, or which numbers of heads are refused.
+It reports a call, the effect of dropout, or which numbers of heads are refused.
 """
 
 from __future__ import annotations
@@ -30,8 +29,7 @@ from autograder.checks.probes.weights import INITIALISATION, load_weights
 def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Report a call, the effect of dropout in training, or which sizes are refused.
 
-    Inputs with "refuse" contain sizes to refuse; those with a dropout rate and
-    without a mask are for the effect of dropout; all others are for a call.
+    The names of the inputs decide which of these is reported.
     """
     if "refuse" in inputs:
         return {
@@ -48,10 +46,8 @@ def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
 def _observe_dropout(module_class: Any, inputs: Inputs) -> Seen:
     """Report how training mode changes the attention weights.
 
-    With values of ones and zeros, and identity matrices as layers, each head's output
-    contains its attention weights twice: dropping a weight removes both copies, and
-    dropping an output removes only one. Which weights are dropped is random, so only
-    properties that hold for every choice are reported.
+    Each weight appears twice in the output, which tells a dropped weight from a
+    dropped output. Only what holds for every random choice is reported.
     """
     num_heads, rate = int(inputs["make.num_heads"]), float(inputs["make.dropout"])
     identity = torch.eye(inputs["query"].size(-1))

@@ -1,7 +1,6 @@
 """Cases and mistakes for an exercise: a test that finds faulty pools of pages.
 
-In paged attention, each page holds the keys and values of several positions of
-one text.
+In paged attention, a page holds keys and values of several positions of a text.
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ from autograder.authoring.specification import CaseKind, Inputs, Specification
 def _draw_pool(draw: Draw, pages: int, size: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Draw the page tables, the lengths and the free pages of a correct pool.
 
-    The pool has three texts. A row of the tables (3, 4) lists the pages of a text,
-    padded with -1. One text fills its last page completely, and none fills its row,
-    because some bugs of `_break_pool` use the entries that remain.
+    A row of the tables (3, 4) lists the pages of a text, padded with -1. Some bugs
+    need a text that fills its last page, and rows that are not full.
     """
     lengths = torch.cat((draw.ids(1, size, 1), torch.tensor([2 * size]), draw.ids(size + 1, 2 * size, 1)))
     needed, order = -(-lengths // size), draw.tensor(pages).argsort()
@@ -67,9 +65,7 @@ def _make_case(
 ) -> CaseKind:
     """Make a case with a correct pool of pages, and two that have a bug each.
 
-    The student's test must accept the first and reject the others. ``bugs`` are
-    names of `_break_pool`, and ``sizes`` are the number of pages and the positions
-    in a page.
+    ``bugs`` are names for `_break_pool`; ``sizes`` are (pages, positions per page).
     """
     def make_inputs(draw: Draw) -> Inputs:
         inputs: Inputs = {"pages": torch.tensor(sizes[0]), "page_size": torch.tensor(sizes[1])}

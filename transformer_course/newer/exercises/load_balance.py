@@ -12,8 +12,7 @@ from autograder.authoring.specification import Specification
 def _balance_experts(draw: Draw) -> torch.Tensor:
     """Return the logits of a balanced router, for 4 tokens and 4 experts.
 
-    If the two best experts of each token are chosen, each expert is chosen by half
-    of the tokens. The mean probabilities of all experts are equal, too.
+    All experts are chosen equally often, and have the same mean probability.
     """
     rows = torch.tensor([3.0, 2.0, 0.0, 0.0])
     return torch.stack([rows.roll(i) for i in range(4)])

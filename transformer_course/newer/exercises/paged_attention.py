@@ -12,11 +12,10 @@ from autograder.authoring.specification import InputSizes, Specification
 def _draw_texts(*lengths: int, size: int, pages: int, h: int = 4, g: int = 2, d_k: int = 6) -> InputSizes:
     """Return the sizes from which the build draws texts that are stored in pages.
 
+    The input ``tables`` lists the pages of each text, padded with -1.
+
     Args:
-        lengths: the number of positions of each text.
-        size: the number of positions in a page.
-        pages: the number of pages, in random order, of which some remain unused. A
-            row of the input ``tables`` lists the pages of one text, padded with -1.
+        lengths, size: the positions of each text, and those of a page.
         h, g: the number of query heads, and of key and value heads.
     """
     most = -(-max(lengths) // size)

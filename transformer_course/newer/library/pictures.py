@@ -20,12 +20,7 @@ def largest_scores(curves: Mapping[str, Sequence[float]]) -> None:
 
 
 def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
-    """Draw the loss on new text of two models, by the number of bytes in a text.
-
-    Args:
-        lengths: the numbers of bytes that a model reads at a time.
-        losses: maps a model's name to its loss at each length.
-    """
+    """Draw two models' loss on new text, by the number of bytes read at a time."""
     figure, axes = _plot_two(lengths, losses, "o", xlabel="bytes read at a time")
     axes.set_title("loss on new text")
     axes.set_xticks(lengths, lengths)
@@ -86,12 +81,7 @@ def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
 
 
 def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
-    """Draw the loss on new text of models with four ways to encode positions.
-
-    Args:
-        lengths: the numbers of bytes in a window.
-        losses: maps the name of each way to the loss at each length.
-    """
+    """Draw the loss on new text for four ways to encode positions, by length."""
     figure = _plot_four(lengths, losses, "loss on fresh text")
     caption = (
         "After a short training at 64 bytes, rotary positions are best at every length."
@@ -101,12 +91,7 @@ def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> 
 
 
 def stretched(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
-    """Draw the loss on new text for four ways to scale the rotary frequencies.
-
-    Args:
-        lengths: the numbers of bytes in a window.
-        losses: maps the name of each way to the loss at each length.
-    """
+    """Draw the loss on new text for four ways to scale the rotary frequencies."""
     figure = _plot_four(lengths, losses, "loss on new text")
     caption = (
         "Without further training, a larger base helps on longer texts, and "
@@ -160,9 +145,7 @@ def _show_two_curves(
 ) -> None:
     """Show two curves over training steps, with a value for every tenth step.
 
-    Args:
-        number: the figure's number, such as "10.3".
-        even_share: the height of a dotted line to compare the curves with, if any.
+    ``even_share`` is the height of a dotted line for comparison, if any.
     """
     steps = range(0, 10 * max(map(len, curves.values())), 10)
     figure, axes = _plot_two(steps, curves, xlabel="step", title=title)

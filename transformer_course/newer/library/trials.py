@@ -20,8 +20,7 @@ LENGTH = 32  # bytes in a window
 def text_of(seed: int | str, sentences: int, split: str = "train") -> Tensor:
     """Generate sentences of the course's grammar as bytes, `(n,)`, int64.
 
-    ``sentences`` is their number. ``split`` is "train", "dev" or "test"; sentences
-    of different splits never share a triple (subject, verb, object).
+    The splits "train", "dev" and "test" share no triple (subject, verb, object).
     """
     text = "\n".join(corpora.generate(seed, sentences, split)) + "\n"
     return torch.tensor(list(text.encode()))
@@ -37,13 +36,10 @@ def loss_of(model: nn.Module, windows: Tensor) -> Tensor:
 
 @dataclass
 class Trial:
-    """The results of a training run.
+    """The results of a training run, with its CPU time in ``seconds``.
 
-    Args:
-        losses: the training loss of each step, in nats.
-        watched: what ``watch`` returned, at every tenth step; see `train`.
-        loss: the final loss per byte on new text, in nats.
-        seconds: the CPU time of the whole run.
+    ``losses`` has the loss of each step, and ``loss`` is the final one on new text,
+    in nats per byte. ``watched`` is what ``watch`` returned; see `train`.
     """
 
     losses: list[float] = field(default_factory=list)
@@ -71,11 +67,9 @@ def train(
     """Train a model on 32 windows of the course's text per step.
 
     Args:
-        seed: the seed of the text and of the windows.
-        optimizers: each with its peak learning rate; if there are none, AdamW at 0.01.
-        extra: called after each forward pass; its result is added to the loss.
-        watch: called after every tenth step and the last; its results are returned as
-            `Trial.watched`.
+        optimizers: each with its peak learning rate; by default, AdamW at 0.01.
+        extra: its result is added to the loss of each step.
+        watch: called after every tenth step and the last, for `Trial.watched`.
         length: bytes in a window.
     """
     started, run, text = time.process_time(), Trial(), text_of(seed, 20_000)

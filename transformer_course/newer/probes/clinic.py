@@ -23,11 +23,7 @@ class _Pools(BlindTrial):
         return [*_SUBJECTS]
 
     def reveal_inputs(self) -> Answers:
-        """Tell the student's side the number of pools to judge, and their common sizes.
-
-        The answers are ``count``, ``pages`` (in a pool) and ``page_size`` (positions in
-        a page). Which pools are correct stays with the judge.
-        """
+        """Tell the student's side how many pools there are, and their common sizes."""
         sizes = {name: self.inputs[name] for name in ("pages", "page_size")}
         return {"count": torch.tensor(len(self.names)), **sizes}
 

@@ -19,9 +19,8 @@ from autograder.checks.probes import Inputs, Seen, probe
 def master_step(step: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report parameters and master copies after every step of plain or momentum SGD.
 
-    For each parameter n, ``inputs`` contains its initial values, "start n", and its
-    gradients for all steps, "gradients n". In the step with the index "missing",
-    parameter 0 has no gradient.
+    The inputs "start n" and "gradients n" (of all steps) belong to parameter n. In
+    the step "missing", parameter 0 has no gradient.
     """
     starts = [inputs[f"start {n}"] for n in range(_count_parameters(inputs))]
     masters = [nn.Parameter(start.bfloat16().float()) for start in starts]

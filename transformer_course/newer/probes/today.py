@@ -26,8 +26,7 @@ _LEARNING = f"parameters; {INITIALISATION}"
 def mixture(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report an ordinary call of a module, and how many vectors each expert computes.
 
-    The call is reported as by the default probe. The numbers show whether only the
-    chosen experts compute.
+    The numbers show whether only the chosen experts compute.
     """
     observations = observe_call(module_class, inputs)
     module: Any = load_weights(create_module(module_class, inputs), inputs)

@@ -30,14 +30,11 @@ def draw_tables(
     make_wrong: Callable[[Draw, torch.Tensor], Inputs], lengths: tuple[int, int] = (17, 32),
     pairs: tuple[int, int] = (3, 6),
 ) -> Maker:
-    """Make a function that draws a correct table, incorrect tables of the same size, and one of random angles.
-
-    In the table of random angles, each pair of columns also has length 1, so a test that checks only these lengths
-    accepts it. All entries are multiples of 2**-14, which are accurate to four decimals and equal on every platform.
+    """Make a function that draws a correct table, wrong ones and one of random angles.
 
     Args:
-        make_wrong: makes the incorrect tables, by name, from the angles of the correct one.
-        lengths, pairs: bounds, as for `range`, of the number of rows and of pairs of columns.
+        make_wrong: makes the wrong tables, by name, from the correct one's angles.
+        lengths, pairs: bounds, as for `range`, of the rows and of pairs of columns.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

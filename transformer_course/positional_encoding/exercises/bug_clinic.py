@@ -21,14 +21,11 @@ from transformer_course.positional_encoding.exercises._tables import (
 
 
 def _disturb_two(change: float, is_for_sine: Callable[[torch.Tensor], torch.Tensor]) -> Maker:
-    """Make a function that draws a correct table, and two with one wrong entry each: a cosine and a sine.
-
-    Both wrong entries are in the first ten rows and in columns 2 to 7, but not in the last column; the cosine is not in
-    row 0. With a suitable pair of arguments, such as -0.3 and ``table <= 0.3``, they remain between -1 and 1.
+    """Make a function that draws a correct table, and two with one wrong entry each.
 
     Args:
-        change: added to the cosine, and subtracted from the sine.
-        is_for_sine: marks entries of a correct table; the sine is one of these, and the cosine is not.
+        change: added to a cosine in one table, subtracted from a sine in the other.
+        is_for_sine: marks entries that the sine must be among, the cosine not.
     """
     def make_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
         table = make_table(angles)
@@ -69,12 +66,7 @@ def _make_cancelling(draw: Draw, angles: torch.Tensor) -> Inputs:
 
 
 def _make_drifting(draw: Draw, angles: torch.Tensor) -> Inputs:
-    """Make four wrong tables, whose errors grow slowly, start late or are infinite.
-
-    In two tables, the error grows from row to row by at most 0.0002, little more
-    than in the tables of `_draw_nearly_right`, but reaches 0.01 after 50 rows.
-    Reversing the last rows of a third does not change the sums of its columns.
-    """
+    """Make four wrong tables, whose errors grow slowly, start late or are infinite."""
     right = make_table(angles)
     return {
         "table whose hands turn a little too fast": make_table(angles * 1.0002),

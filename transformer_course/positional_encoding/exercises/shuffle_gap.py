@@ -1,7 +1,6 @@
 """Cases and mistakes for an exercise: the shuffle gap.
 
-The gap says how far a function's outputs change, apart from their order, if its
-input vectors are shuffled.
+It says how far outputs change, apart from their order, if inputs are shuffled.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from autograder.authoring.specification import InputSizes, Specification
 def _draw_sizes(mixers: str, B: int, L: int, d_model: int, scale: float = 2.0) -> InputSizes:
     """Return the sizes from which the build draws sentences and a shuffled order.
 
-    The sentences have the shape (B, L, d_model). ``mixers`` names the functions
-    whose gap is measured: keys of the probe's `MIXERS`, separated by ", ".
+    ``mixers`` names the probe's functions to measure, separated by ", ".
     """
 
     def draw_order(draw: Draw) -> torch.Tensor:

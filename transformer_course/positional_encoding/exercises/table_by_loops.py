@@ -8,13 +8,9 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_sizes(max_len: tuple[int, int], pairs: tuple[int, int]) -> InputSizes:
-    """Return the random sizes of a table, with an odd max_len and an even d_model.
+    """Return random sizes of a table with 2m + 1 rows and an even number of columns.
 
-    Thus the numbers of rows and columns always differ.
-
-    Args:
-        max_len: bounds, as for `range`, of a number m; the table has 2m + 1 rows.
-        pairs: bounds, as for `range`, of the number of pairs of columns.
+    ``max_len`` are bounds of m, and ``pairs`` those of the pairs of columns.
     """
     return sizes(max_len=lambda draw: 2 * draw.ids(*max_len) + 1, d_model=lambda draw: 2 * draw.ids(*pairs))
 

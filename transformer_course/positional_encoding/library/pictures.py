@@ -21,10 +21,7 @@ def _draw_bars(
 ) -> Any:
     """Draw a horizontal bar for each name, and return the figure.
 
-    Args:
-        form: the format of the numbers beside the bars, such as ".1f".
-        colours: one colour, or one for each bar.
-        log: whether the axis is logarithmic.
+    ``form`` formats the numbers, as in ".1f"; ``colours`` is one, or one per bar.
     """
     figure, axes = style.subplots(height=0.45 + 0.34 * len(values_by_name), width=6.0)
     bars(axes, values_by_name, form, colours, log=log)
@@ -40,10 +37,9 @@ def gaps(gaps_by_name: Mapping[str, float]) -> None:
 
 
 def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
-    """Draw columns of a table of sinusoids as curves over the positions.
+    """Draw columns of a table of sinusoids, `(L, d_model)`, as curves.
 
-    ``table`` has the shape `(L, d_model)`; ``numbers`` are the columns to draw,
-    counted from 1.
+    The columns in ``numbers`` are counted from 1.
     """
     figure, axes = style.subplots()
     curves = {f"dimension {n}": table[:, n - 1].tolist() for n in numbers}
@@ -76,12 +72,7 @@ def whole_table(table: Tensor) -> None:
 
 
 def similarity(products: Tensor, rows: Sequence[int]) -> None:
-    """Draw the dot products of all pairs of positions, and two rows of them as curves.
-
-    Args:
-        products: the dot products, `(L, L)`.
-        rows: the two positions whose rows are drawn.
-    """
+    """Draw the dot products of positions, `(L, L)`, and two rows of them as curves."""
     figure, (left, right) = style.subplots(1, 2, height=2.9)
     image = maps.image(left, products)
     left.set(xlabel="position", ylabel="position", title="dot product", aspect="equal")
@@ -118,10 +109,8 @@ def lengths(lengths_by_name: Mapping[str, float]) -> None:
 def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> None:
     """Draw four pairs of features as clock hands, before and after a move by k.
 
-    Args:
-        start: the row of position pos, `(d_model,)`.
-        moved: that row after the move, `(d_model,)`.
-        wanted: the row of position pos + k, `(d_model,)`.
+    ``start`` is the row of position pos, ``moved`` that row after the move, and
+    ``wanted`` the row of position pos + k; each is `(d_model,)`.
     """
     from matplotlib.patches import Circle
 
@@ -155,12 +144,7 @@ def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> No
 
 
 def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> None:
-    """Draw the accuracy of each model at two lengths.
-
-    Args:
-        results: by the model's name, its accuracy at each length, from 0 to 1.
-        sizes: the two lengths.
-    """
+    """Draw the accuracy of each model, from 0 to 1, at two lengths."""
     figure, axes = style.subplots(height=2.6)
     for column, (size, colour) in enumerate(zip(sizes, (BLUE, ORANGE), strict=True)):
         xs = [row + 0.38 * column - 0.19 for row in range(len(results))]

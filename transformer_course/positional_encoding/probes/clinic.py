@@ -50,8 +50,7 @@ class _Tables(BlindTrial):
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     """Report the verdict of the student's test on each table of sinusoids.
 
-    The judge sends one table at a time, and never says which are correct. If the test
-    modifies a table, its verdict gets the suffix `_CHANGED`.
+    The judge sends one table at a time, and never says which are correct.
     """
 
     def judge_table(number: int) -> str:

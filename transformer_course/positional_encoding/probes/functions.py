@@ -16,8 +16,7 @@ from autograder.checks.probes.default import observe_call, read_arguments
 def shuffle_gap(function: Any, inputs: Inputs) -> Seen:
     """Report the gap of each mixer that ``inputs["mix"]`` names, and x after the call.
 
-    The student's function gets a mixer, x, and an order to shuffle x into. It returns
-    the gap: how much shuffling changes what the mixer returns.
+    The gap is how much shuffling x changes what a mixer returns.
     """
     observations: Seen = {}
     for name in inputs["mix"].split(", "):

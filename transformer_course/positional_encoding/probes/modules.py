@@ -34,8 +34,7 @@ DROPOUT = torch.tensor(0.25)  # the rate for the input layer in training mode
 def module(module_class: Any, inputs: Inputs) -> Seen:
     """Report an ordinary call of the module, and whether `pe` is a buffer that moves.
 
-    The call is reported as by the default probe. A buffer moves if its dtype and
-    device change together with those of the module.
+    A buffer moves if it follows the module to another dtype and device.
     """
     observations = observe_call(module_class, inputs)
     created, x = create_module(module_class, inputs), inputs["x"].to(torch.bfloat16)
@@ -52,12 +51,7 @@ def module(module_class: Any, inputs: Inputs) -> Seen:
 
 
 def _move_to_meta(module: nn.Module, x: torch.Tensor) -> torch.Tensor:
-    """Move a module to the device "meta", and return its buffer `pe`.
-
-    Without such a buffer, return the module's output for ``x`` instead, which shows
-    the device as well. It is computed only then, because the first addition on
-    "meta" imports PyTorch's compiler, which takes a second.
-    """
+    """Move a module to the device "meta"; return its buffer `pe`, or an output."""
     module.to("meta")
     buffer = dict(module.named_buffers()).get("pe")
     return module(x.to("meta")) if buffer is None else buffer
@@ -82,8 +76,7 @@ def _describe_result(call: Callable[[], object]) -> str:
 def input_layer(module_class: Any, inputs: Inputs) -> Seen:
     """Report a call in eval mode, and how training mode changes the output.
 
-    The student's layer gets a stand-in for the module that adds positions; the probe
-    also reports whether the layer keeps this very module.
+    A stand-in adds the positions; the layer must keep this very module.
     """
     positions = _AddRows(inputs["make.positions"])
     weight = inputs["weights.embedding.weight"].clone()
@@ -121,9 +114,7 @@ class _AddRows(nn.Module):
 def _is_alike_along(dim: int, is_kept: torch.Tensor) -> bool:
     """Return whether dropout drops whole slices along a dimension instead of entries.
 
-    ``is_kept`` marks the entries that dropout has kept. The result is True if those
-    that differ only in their index along ``dim`` are all kept or all dropped, and
-    False if the dimension has size 1.
+    ``is_kept`` marks the entries that dropout has kept.
     """
     return is_kept.size(dim) > 1 and bool((is_kept.all(dim) == is_kept.any(dim)).all())
 

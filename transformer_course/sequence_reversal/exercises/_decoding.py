@@ -11,18 +11,13 @@ from transformer_course.sequence_reversal.exercises._inputs import BOS, EOS, FIR
 
 
 def draw_lines(*ends: int, max_len: int, vocabulary: int, training: bool = True, pads: bool = False) -> Maker:
-    """Make a function that draws sources, and what the probe's model decodes for them.
-
-    For each source, this is a fixed row of tokens, its "line".
+    """Make a function that draws sources, and a "line" of tokens to decode for each.
 
     Args:
-        ends: for each line, the index of its first EOS; further tokens follow. An
-            index too large means no EOS.
-        max_len: the largest number of tokens to decode.
-        vocabulary: the number of tokens; no source or line contains the last id.
-        training: whether the model is in training mode at first.
-        pads: whether lines also contain PAD and BOS before their EOS, if there is
-            room, or PAD if they have no EOS.
+        ends: the index of each line's first EOS; too large an index means none.
+        vocabulary: the number of tokens; the last id is in no source or line.
+        training: whether the model starts in training mode.
+        pads: whether lines may also contain PAD and BOS before their end.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -51,10 +46,9 @@ def draw_lines(*ends: int, max_len: int, vocabulary: int, training: bool = True,
 
 
 def write_mode_mistakes(first: str) -> list[Mutant]:
-    """The mistakes of decoding in the wrong mode or with gradients.
+    """Return the mistakes of decoding in the wrong mode or with gradients.
 
-    Args:
-        first: the first line in the body of the solution.
+    ``first`` is the first line in the body of the solution.
     """
     return [
         wrong("training_mode",

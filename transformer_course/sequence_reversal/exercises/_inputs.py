@@ -39,9 +39,8 @@ def draw_tables(draw: Draw, scale: float) -> Inputs:
 def draw_batches(draw: Draw, count: int, lengths: tuple[int, ...]) -> Inputs:
     """Draw batches of padded sequences ("source") and their reversals ("target").
 
-    Both inputs have the shape (count, B, length). ``lengths`` are the lengths of
-    the B sequences in a batch, without special tokens; from batch to batch, their
-    order is rotated by one row.
+    Both have the shape (count, B, L). ``lengths`` are those of the B sequences in a
+    batch, without special tokens.
     """
     sources, targets = [], []
     for n in range(count):

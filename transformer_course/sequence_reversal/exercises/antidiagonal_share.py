@@ -1,7 +1,6 @@
 """Cases and mistakes for an exercise: the share of attention on the anti-diagonal.
 
-A model that reverses a sequence attends to its symbols from the last to the
-first.
+A model that reverses a sequence attends to its symbols from last to first.
 """
 
 from __future__ import annotations
@@ -15,16 +14,12 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _draw_map(*lengths: int, steps: int, places: int, chance: float = 0.6, top: float = 4.0) -> Maker:
-    """Make a function that draws attention weights and the lengths of sequences.
-
-    The weights have the shape (B, ``steps``, ``places``).
+    """Make a function that draws attention weights (B, ``steps``, ``places``).
 
     Args:
         lengths: the number of symbols in each of the B sequences.
-        steps, places: the number of decoding steps (queries) and of source
-            positions (keys), with padding.
-        chance: the probability that the largest weight of a step is on the
-            anti-diagonal; otherwise, it is anywhere in the row.
+        steps, places: the number of decoding steps and of source positions.
+        chance: the probability that a step attends most to the anti-diagonal.
         top: the score of the largest weight, before the softmax.
     """
 

@@ -18,13 +18,12 @@ from transformer_course.sequence_reversal.exercises._inputs import (
 
 
 def _draw_training(*lengths: int, steps: int, **settings: float) -> Maker:
-    """Make a function that draws the parameters of the probe's model, and the batches on which `fit` trains it.
+    """Make a function that draws the parameters of the probe's model, and batches.
 
     Args:
         lengths: the lengths of the rows in each batch.
-        steps: how many steps `fit` is to take.
-        settings: further inputs: ``warmup`` steps; ``rate``, the peak of the learning rate; ``others``, a different
-            default rate of the optimizer, which `fit` must not use; ``weight``, that of EOS in a custom loss function.
+        settings: further inputs: ``warmup`` steps, the peak ``rate``, ``others`` (a
+            rate that `fit` must not use), and the ``weight`` of EOS in the loss.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

@@ -23,11 +23,7 @@ def _draw_steps(warmup: int, steps: int) -> Callable[[Draw], torch.Tensor]:
 
 
 def _is_possible(inputs: Mapping[str, Any]) -> bool:
-    """Return whether there is a warm-up that is shorter than the training run.
-
-    The engine asks this of inputs that it has made smaller, to find a short example
-    of a mistake.
-    """
+    """Return whether inputs that the engine has made smaller have a valid warm-up."""
     return 1 <= int(inputs["warmup"]) < int(inputs["steps"])
 
 

@@ -39,11 +39,7 @@ CASES = [
 ]
 
 def _is_possible(inputs: Mapping[str, Any]) -> bool:
-    """Return whether no sequence is empty.
-
-    The engine asks this of inputs that it has made smaller, to find a short example
-    of a mistake.
-    """
+    """Return whether no sequence is empty in inputs that the engine has shortened."""
     return all(row.split() for row in inputs["sequences"].split(";"))
 
 

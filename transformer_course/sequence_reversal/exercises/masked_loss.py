@@ -13,10 +13,7 @@ from transformer_course.sequence_reversal.exercises._inputs import draw_labels
 def _draw_rows(*lengths: int, V: int, **options: Any) -> Any:
     """Return the sizes from which the build draws a batch of logits and labels.
 
-    Args:
-        lengths: the number of labels in each row, which is padded to the longest.
-        V: the size of the vocabulary.
-        options: see `sizes`.
+    ``lengths`` are the numbers of labels in the rows; ``options`` are for `sizes`.
     """
 
     def draw_padded(draw: Draw) -> Any:

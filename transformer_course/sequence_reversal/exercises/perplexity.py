@@ -13,10 +13,8 @@ from transformer_course.sequence_reversal.exercises._inputs import PAD, draw_lab
 def _draw_batches(*lengths: tuple[int, ...], vocabulary: int, sure: float = 3.0, gaps: int = 0) -> Maker:
     """Make a function that draws batches of logits and labels.
 
-    Args:
-        lengths: for each batch, the numbers of labels in its rows.
-        sure: the scale of the random logits.
-        gaps: every ``gaps``-th label is PAD; 0 for no such label.
+    ``lengths`` are the numbers of labels in each batch's rows, and ``sure`` is the
+    scale of the logits. Every ``gaps``-th label is PAD; 0 means none.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

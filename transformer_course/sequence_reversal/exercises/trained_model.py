@@ -21,8 +21,7 @@ from transformer_course.sequence_reversal.probes.trained import Reverser, RuleBa
 class Judged(Reverser):
     """The judge's side of the exercise, which decodes with a KV cache to save time.
 
-    The student's weights are put into a model of fixed sizes, so decoding cannot
-    take long, and needs no process with limits of its own.
+    The model's sizes are fixed, so decoding it needs no process with limits.
     """
 
     def decode(self, model: nn.Module, source: torch.Tensor) -> torch.Tensor:
@@ -37,11 +36,7 @@ Rule = Callable[[list[int]], list[int]]
 class Oracle(RuleBased):
     """A stand-in for a trained model, which computes its output by a rule.
 
-    The reference and many of the exercise's mistakes use it to avoid training. It
-    has one parameter, because a trained model has weights.
-
-    Args:
-        rule: maps the ids of a source, without special tokens, to the output.
+    ``rule`` maps the ids of a source, without special tokens, to the output.
     """
 
     def __init__(self, rule: Rule = lambda ids: ids[::-1]):
@@ -123,11 +118,7 @@ return model
 def _train_briefly(*edits: str, name: str = "") -> Variant:
     """Return an edited solution that trains for two steps, and returns an `Oracle`.
 
-    It is used for mistakes with the seed, because the probe observes a seed's
-    effect only at the first training step.
-
-    Args:
-        edits: a string of the solution, then its replacement, and so on.
+    ``edits`` are strings of the solution, each followed by its replacement.
     """
     return edit(_END, f"""
             steps=2, warmup=1,

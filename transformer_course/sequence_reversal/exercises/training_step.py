@@ -15,13 +15,12 @@ from transformer_course.sequence_reversal.exercises._inputs import (
 
 
 def _draw_steps(count: int, *lengths: int, scale: float = 1.0, **options: float) -> Maker:
-    """Make a function that draws parameters of the probe's small model, and the batches on which it is trained.
+    """Make a function that draws the probe's small model, and batches to train it on.
 
     Args:
         count: the number of batches, with one step each.
         lengths: the lengths of the rows of a batch, without EOS.
-        scale: the scale of the random parameters.
-        options: further inputs: ``rate``, ``max_norm``; ``weight``, the extra weight of EOS in a custom loss function.
+        options: further inputs: ``rate``, ``max_norm``, ``weight`` (of EOS).
     """
 
     def make_inputs(draw: Draw) -> Inputs:

@@ -12,15 +12,9 @@ from transformer_course.library.text import BOS, EOS, PAD
 
 @torch.no_grad()
 def write(model: Any, source: Tensor, max_len: int) -> Tensor:
-    """Decode a batch greedily; each source is encoded once.
+    """Decode sources `(B, Ls)` greedily with a model like unit 4's Transformer.
 
-    Args:
-        model: has the methods `encode` and `decode` of unit 4's Transformer.
-        source: ids with EOS and padding, shape `(B, Ls)`.
-        max_len: the largest number of tokens in a row, including EOS.
-
-    Returns:
-        The ids after BOS, shape `(B, max_len)`, with PAD after each row's EOS.
+    The result `(B, max_len)` lacks BOS, and has PAD after each row's EOS.
     """
     mode = model.training
     model.train(False)

@@ -71,12 +71,7 @@ def _find_half(steps: Sequence[int], values: Sequence[float]) -> object:
 
 
 def ablations(final: Mapping[str, float], scores: Mapping[str, float]) -> None:
-    """Draw the loss and exact match of models that each lack one part.
-
-    Args:
-        final: the loss at the end of training, by the name of the model.
-        scores: its exact match on held-out sequences.
-    """
+    """Draw the final loss and the exact match of models that each lack one part."""
     figure, (left, right) = style.subplots(1, 2, height=1.9, sharey=True)
     for axes, values, title, colour in (
         (left, final, "loss at the end", ORANGE),
@@ -109,12 +104,9 @@ def cliff(lengths: Sequence[int], scores: Sequence[float], longest: int) -> None
 def cross_attention(
     weights: Tensor, reads: Sequence[str], writes: Sequence[str]
 ) -> None:
-    """Draw the attention map of each head, side by side.
+    """Draw the attention maps of all heads, `(h, Lt, Ls)`, side by side.
 
-    Args:
-        weights: `(h, Lt, Ls)`.
-        reads: the Ls tokens of the source.
-        writes: the Lt tokens that are decoded, one for each row.
+    ``reads`` are the Ls tokens of the source, ``writes`` the Lt decoded tokens.
     """
     figure, row = style.subplots(1, len(weights), height=2.5)
     descriptions = []
@@ -134,9 +126,8 @@ Trial = tuple[Sequence[str], Sequence[str], Sequence[str], Tensor]
 def token_by_token(trials: Sequence[Trial]) -> None:
     """Draw, in steps, how the model reverses sequences, one token per step.
 
-    Args:
-        trials: for each sequence the source, the correct output and the model's output,
-            as tokens, and the attention weights `(Lt, Ls)`.
+    A trial has the source, the correct output and the model's output, as tokens,
+    and the attention weights `(Lt, Ls)`.
     """
     frames, captions, alts = [], {}, []
     most = max(len(written) for _, _, written, _ in trials)
@@ -198,10 +189,8 @@ def birth(
 ) -> None:
     """Draw, in steps, the maps of the heads during training, beside the exact match.
 
-    Args:
-        maps_at: maps a step to the attention weights after it, `(h, Lt, Ls)`.
-        entries: the log of the same run: (step, token accuracy, exact match).
-        reads, writes: the tokens of the source, and those that are decoded.
+    ``maps_at`` maps a step to attention weights `(h, Lt, Ls)`. ``entries`` are
+    (step, token accuracy, exact match).
     """
     frames, captions, alts = [], {}, []
     steps, _, exact_matches = zip(*entries, strict=True)

@@ -18,21 +18,15 @@ from transformer_course.sequence_reversal.probes.observing import BOS, EOS, PAD
 class _Lines(Interactor):
     """The judge's side: a model with a fixed output ("line") for each source.
 
-    If the model gets BOS and the first tokens of a line, it predicts the next token of
-    the line. Its second choice has a logit so close to the best that rounding makes
-    them equal. If the tokens up to EOS are not the start of the line, or the memory is
-    not that of the source, the model predicts the last id of the vocabulary. Rows are
-    identified by their source, so they may be decoded in any order or number.
+    After a correct prefix it predicts the line's next token, and otherwise the last
+    id of the vocabulary. A second choice is so close that rounding may prefer it.
     """
 
     keeps = frozenset({"lines", "noise"})
     MOST = 1 << 16  # entries of one tensor in a question
 
     def answer(self, question: Answers) -> Seen:
-        """Compute the logits (B, T, V) for "source" (B, Ls) and "tokens" (B, T).
-
-        The tokens are prefixes of what is decoded. The best token at each position is
-        that of the row's line, or the last id if the prefix is wrong.
+        """Compute logits (B, T, V) for "source" (B, Ls) and prefixes "tokens" (B, T).
 
         Raises:
             WrongAnswerError: a shape or a source is not one of the case.
@@ -66,10 +60,9 @@ class _Lines(Interactor):
 
     @staticmethod
     def _matches_line(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
-        """Return whether each prefix is BOS and the start of its line, (B, T).
+        """Return whether each prefix is BOS and the start of its row's line, (B, T).
 
-        ``tokens`` has the shape (B, T), and ``lines`` has a line for each row. Tokens
-        after an EOS of the line may differ.
+        Tokens after an EOS of the line may differ.
         """
         line_tokens = lines[:, : tokens.size(1) - 1]
         over = (line_tokens == EOS).int().cumsum(1) > 0
@@ -110,11 +103,7 @@ class _RemoteModel(nn.Module):
         return self._request_logits(source=source, tokens=tokens, memory=memory)
 
     def _request_logits(self, **question: torch.Tensor) -> torch.Tensor:
-        """Log the training modes, and ask the judge for the logits (B, T, V).
-
-        Args:
-            question: what the judge is to run the model on, by name.
-        """
+        """Ask the judge for the logits (B, T, V), and log the training modes."""
         self._log_modes()
         logits: torch.Tensor = self._ask(question)["logits"]
         return logits
@@ -174,9 +163,7 @@ def _decode(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:
     """Decode the case's source with the student's function.
 
     Returns:
-        The function's result, and observations by name: whether the model was in
-        training mode and gradients were recorded, both during decoding and afterwards,
-        whether parameters still require gradients, and the source afterwards.
+        The function's result, and what it did to the source, modes and gradients.
     """
     source, max_len = inputs["source"], int(inputs["max_len"])
     model = _RemoteModel(ask)

@@ -13,11 +13,7 @@ PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
 
 
 def read_number(result: object, name: str) -> float:
-    """Convert a result to a float.
-
-    Raises:
-        WrongAnswerError: the result is not a number.
-    """
+    """Convert a result to a float; raise WrongAnswerError if it is not a number."""
     if isinstance(result, torch.Tensor) and result.numel() == 1:
         return float(result)
     if isinstance(result, bool) or not isinstance(result, Real):  # NumPy's too
@@ -28,8 +24,7 @@ def read_number(result: object, name: str) -> float:
 def hide_unlabelled(decoder_input: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Replace the ids of a decoder input by PAD wherever the label is PAD.
 
-    At these positions, which do not count, a student's function may have any id. An
-    input whose shape differs from that of the labels is returned as it is.
+    There, a student's function may have any id.
     """
     if decoder_input.shape != labels.shape:
         return decoder_input

@@ -40,9 +40,7 @@ def make_batch(function: Any, inputs: Inputs) -> Seen:
 def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
     """Report the student's result, its type, and both arguments after the call.
 
-    The function gets attention weights (B, Lt, Ls) and the lengths of the B
-    sequences, and returns the share of steps that attend most to the anti-diagonal.
-    If the inputs contain "head", the weights are a slice that is not contiguous.
+    The result is the share of steps that attend most to the anti-diagonal.
     """
     weights, lengths = inputs["weights"], inputs["lengths"]
     if "head" in inputs:  # a view into the maps of several heads, not contiguous

@@ -17,11 +17,7 @@ Decode = Callable[[nn.Module, torch.Tensor], torch.Tensor]
 def read_logits(
     model: nn.Module, source: torch.Tensor, tokens: torch.Tensor
 ) -> torch.Tensor:
-    """Compute a model's logits (B, Lt, V) without gradients.
-
-    Raises:
-        WrongAnswerError: the logits have a different shape.
-    """
+    """Compute a model's logits (B, Lt, V) without gradients, and check their shape."""
     with torch.no_grad():
         logits = tensor(model(source, tokens), "the logits")
     if logits.dim() != 3 or logits.shape[:2] != tokens.shape:
@@ -48,12 +44,9 @@ def measure_share(source: torch.Tensor, rows: torch.Tensor) -> float:
 def describe_symptom(
     model: nn.Module, source: torch.Tensor, rows: torch.Tensor, decode: Decode
 ) -> str:
-    """Describe in a few words, by observed facts only, what the model outputs.
+    """Describe in a few words what a model outputs for the sources, (N, Ls).
 
-    Args:
-        source: the sequences to reverse, (N, Ls).
-        rows: the tokens that the model has decoded for them, (N, Ls).
-        decode: decodes other sequences with the model.
+    ``rows`` are the decoded tokens, (N, Ls); ``decode`` decodes other sequences.
     """
     right = measure_share(source, rows)
     if right >= 0.9:

@@ -40,16 +40,14 @@ _MODELS: WeakKeyDictionary[Any, tuple[nn.Module, set[Any]]] = WeakKeyDictionary(
 class RuleBased(nn.Module):
     """A base class for models that follow a rule, which only the course itself uses.
 
-    They stand for trained models when the exercise is built and tested. A check in
-    a notebook runs such a model as it is, whereas grading uses only weights.
+    They stand for trained models when the exercise is built and tested.
     """
 
 
 class Reverser(Interactor):
     """The judge's side: decodes with the student's weights in the course's model.
 
-    Only the weights come from the student, so a model that computes its answers in a
-    different way, such as by a rule, gains nothing.
+    Thus a model that computes its answers by a rule gains nothing.
     """
 
     keeps = frozenset({"source"})
@@ -82,10 +80,7 @@ class Reverser(Interactor):
     def observe(self, model: nn.Module, answers: Answers) -> Seen:
         """Report how well the model reverses the sources, or what a seed changes.
 
-        In a case without seeds, the report has the share of correct rows and a
-        description of the outputs. In a case with seeds, it has the findings of
-        `_observe_seed`, which are in ``answers``, and whether the model reverses enough
-        rows to have learnt something.
+        In a case with seeds, ``answers`` has the findings of `_observe_seed`.
         """
         examined = _examine(model, self.inputs, self.decode)
         if "seeds" not in self.inputs:
@@ -128,11 +123,9 @@ class _FirstStep(BaseException):
 
 
 def _observe_seed(function: Any, inputs: Inputs) -> Seen:
-    """Report whether equal seeds begin training alike, and different ones differently.
+    """Report whether equal seeds start training alike, and different ones differently.
 
-    The function is called three times: twice with one seed, then with another. The
-    global random state differs each time. If the weights come from a file, so that
-    nothing is trained, both answers are True.
+    If the weights come from a file, both answers are True.
     """
     if isinstance(function, nn.Module):
         return dict.fromkeys(_SEEDED, torch.tensor(True))
@@ -155,12 +148,7 @@ _SOMETHING = 0.3  # a share of correct rows that cannot be reached by guessing
 def _hash_start(function: Any, seed: int, noise: int) -> str:
     """Hash the weights and gradients that the first optimizer step would use.
 
-    The student's function runs up to this step. The hash is "" if there is none.
-
-    Args:
-        function: the student's, called with a seed and the name of a file that does
-            not exist, or with as many of these as it accepts.
-        noise: the seed of the global random state.
+    The hash is "" without a step. ``noise`` seeds the global random state.
     """
     digest = hashlib.sha256()
 
@@ -188,11 +176,7 @@ def _hash_start(function: Any, seed: int, noise: int) -> str:
 
 
 def _count_arguments(function: Any) -> int:
-    """The number of positional arguments that a function accepts.
-
-    At least 1 for a function with ``*args``: it is assumed to pass them on to a
-    function that accepts a seed.
-    """
+    """Count a function's positional parameters; at least 1 if it has ``*args``."""
     kinds = [p.kind for p in inspect.signature(function).parameters.values()]
     usual = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     passed_on = inspect.Parameter.VAR_POSITIONAL in kinds
@@ -237,8 +221,7 @@ def _examine(model: nn.Module, inputs: Inputs, decode: Decode) -> Seen:
 def _train_once(function: Any, case: str) -> nn.Module:
     """Call the function for its trained model, which the cases of one check share.
 
-    If a case comes for a second time, a new check has begun: the model is trained anew,
-    since the student may have changed whatever the function calls.
+    A case that comes for a second time begins a new check, with a new model.
     """
     if isinstance(function, nn.Module):
         return function.cpu().eval()

@@ -39,8 +39,7 @@ def learning_rate(function: Any, inputs: Inputs) -> Seen:
 class _Scripted(nn.Module):
     """A model of two tables and two biases, which logs its inputs and its mode.
 
-    Logits at a position depend on the token there and on the mean of the source. One
-    bias is a vector and the other a scalar, since parameters need not be matrices.
+    Logits depend on the token at their position and on the mean of the source.
     """
 
     def __init__(self, inputs: Inputs):
@@ -80,8 +79,7 @@ class _Scripted(nn.Module):
 class _LoggingSGD(torch.optim.Optimizer):
     """Plain gradient descent that logs the learning rates of each step, (groups,).
 
-    It does not inherit from `torch.optim.SGD`, whose own `step` would call the step
-    hooks a second time.
+    It does not inherit from `torch.optim.SGD`, which would call step hooks twice.
     """
 
     def __init__(self, groups: Sequence[dict[str, Any]], lr: float):
@@ -117,9 +115,8 @@ class _LoggingSGD(torch.optim.Optimizer):
 def training_step(function: Any, inputs: Inputs) -> Seen:
     """Report the losses, the model's inputs and mode, and its parameters at the end.
 
-    The model is a stand-in that logs its calls. Some cases have a bound for clipping
-    ("max_norm") or a custom loss function ("weight"); in some, parameters have
-    gradients from before the first step ("spare").
+    The model logs its calls. Cases may have a bound for clipping ("max_norm"), a
+    custom loss ("weight"), or gradients from before the first step ("spare").
     """
     model = _Scripted(inputs)
     rate = float(inputs["rate"])
@@ -161,9 +158,7 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
 def _observe_unused(function: Any, inputs: Inputs) -> torch.Tensor:
     """Train for one step, and return a parameter that the model does not use.
 
-    The parameter has a gradient left over from earlier, but the step must not change
-    it. Code that expects a gradient for each parameter may raise an error here, which
-    changes nothing either.
+    It has an old gradient, but the step must not change it.
     """
     model = _Scripted(inputs)
     model.spare = nn.Parameter(torch.ones(3))
@@ -176,11 +171,9 @@ def _observe_unused(function: Any, inputs: Inputs) -> torch.Tensor:
 
 
 def _read_loss(inputs: Inputs) -> dict[str, Any]:
-    """Return the argument ``loss_function`` of the student's function by name, if any.
+    """Return the argument ``loss_function`` of the student's function, if any.
 
-    If the case has a "weight", the loss function weighs EOS more than other tokens, and
-    late columns more than early ones. If it has only a bound ("max_norm"), the argument
-    is None; if it has neither, there is no argument.
+    In a case with "weight", it weighs EOS and late columns more than others.
     """
     if "weight" not in inputs:
         return {"loss_function": None} if "max_norm" in inputs else {}
@@ -195,11 +188,7 @@ def _read_loss(inputs: Inputs) -> dict[str, Any]:
 
 
 def _read_losses(losses: Sequence[object]) -> torch.Tensor:
-    """Convert the losses that a student's function returned to a tensor (steps,).
-
-    Raises:
-        WrongAnswerError: one is not a number.
-    """
+    """Convert the losses that a student's function returned to a tensor (steps,)."""
     numbers = [read_number(loss, "the loss") for loss in losses]
     return torch.tensor(numbers, dtype=torch.get_default_dtype())
 
@@ -214,10 +203,7 @@ def _read_losses(losses: Sequence[object]) -> torch.Tensor:
 def fit(function: Any, inputs: Inputs) -> Seen:
     """Report how the student's training loop runs, and what it returns.
 
-    The report has the learning rate of each step, the number of steps before each
-    batch was drawn, the losses, and the parameters at the end. The model and the
-    optimizer are stand-ins that log what happens. If the inputs contain "others",
-    this is the optimizer's default rate, which differs from that of its groups.
+    The model and the optimizer are stand-ins that log what happens.
     """
     model = _Scripted(inputs)
     rate = float(inputs["rate"])

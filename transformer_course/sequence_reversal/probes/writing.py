@@ -30,9 +30,7 @@ from autograder.checks.probes.default import observe_call
 def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the probabilities that the student's function returns, and three checks.
 
-    They say whether it drew random numbers, which errors it raises at the
-    temperatures 0 and -1, and how many tokens with the logit -inf get a probability
-    other than 0.
+    They are about random numbers, the temperatures 0 and -1, and logits of -inf.
     """
     random_state = torch.random.get_rng_state()
     observations = observe_call(function, inputs)
@@ -81,11 +79,7 @@ def perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _read_float(value: object, name: str) -> torch.Tensor:
-    """Convert a Python float to a tensor.
-
-    Raises:
-        WrongAnswerError: the value is anything else.
-    """
+    """Convert a Python float to a tensor; raise WrongAnswerError for other types."""
     if not isinstance(value, float):
         raise WrongAnswerError(f"expected {name} as a float, got {describe(value)}")
     return torch.tensor(value)

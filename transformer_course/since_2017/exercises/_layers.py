@@ -17,8 +17,7 @@ def make_integers(**numbers: int) -> Inputs:
 def list_block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shapes:
     """Map the names of a block's parameters to their shapes.
 
-    The three matrices of the feed-forward network have only two thirds of the width ``d_ff``, and thus about as many
-    entries as two matrices of the full width.
+    The three matrices of the feed-forward network have the width 2/3 ``d_ff``.
     """
     attention = list_attention_shapes(d_model, heads, groups)
     width = 2 * d_ff // 3

@@ -20,9 +20,7 @@ def _draw_chunks(
 
     Args:
         heads, groups: the number of query heads, and of key and value heads.
-        chunks: the lengths of the chunks in which the probe passes a text to the
-            student's function.
-        base: the base of the rotary frequencies.
+        chunks: the lengths of the chunks in which a text is passed.
     """
     def make_inputs(draw: Draw) -> Inputs:
         length = sum(chunks)

@@ -12,8 +12,7 @@ from autograder.authoring.specification import InputSizes, Specification
 def _draw_runs(*counts: int, noise: float = 0.04) -> InputSizes:
     """Return what a case needs to draw the losses of models of different sizes.
 
-    ``counts`` are the models' numbers of parameters. The losses follow a random
-    power law, times random factors from exp(-noise) to exp(noise).
+    ``counts`` are numbers of parameters; the losses follow a noisy power law.
     """
     model_sizes = torch.tensor(counts, dtype=torch.float32)
 

@@ -21,10 +21,9 @@ def _draw_far_queries(draw: Draw) -> torch.Tensor:
 
 
 def _draw_far_keys(draw: Draw) -> torch.Tensor:
-    """Keys of two texts; in the first, allowed keys score far below the masked ones.
+    """Draw keys of two texts; in one, allowed keys score far below the masked ones.
 
-    Keys 0, 2 and 4 are the allowed ones, and key 0 scores far above keys 2 and 4. This exposes functions that give
-    masked scores a number like -10,000 instead of minus infinity.
+    This exposes functions that mask with -10,000, say, instead of minus infinity.
     """
     k = draw.tensor(2, 2, 5, 8)
     k[0, :, ::2] = 0.0

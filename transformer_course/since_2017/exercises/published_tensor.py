@@ -1,7 +1,6 @@
 """Cases and mistakes for an exercise: read a published model's file.
 
-A solution finds a parameter of the course's language model in the file of a
-published chat model.
+A solution finds a parameter of the course's model in that file.
 """
 
 from __future__ import annotations
@@ -31,12 +30,11 @@ def _draw_file(
     """Make a function that draws the tensors of a published model's file.
 
     The inputs are the tensors, named "published.NAME", the two numbers of heads,
-    and "own": the names of all parameters in the course's model, joined by ", ".
+    and "own": the names of the course's parameters, joined by ", ".
 
     Args:
         blocks: the numbers of the blocks in the file.
         heads, groups: the number of query heads, and of key and value heads.
-        half: whether the tensors are in float16.
     """
     shapes: Shapes = {"token_embd": (7, d_model), "output_norm": (d_model,)}
     names = ["embedding.weight", "norm.weight"]

@@ -1,7 +1,6 @@
 """English text that comes with Python: its language reference and its docstrings.
 
-Both were written by people for people, and nothing has to be downloaded. They differ a
-little between versions of Python.
+It differs a little between versions of Python.
 """
 
 from __future__ import annotations
@@ -26,11 +25,7 @@ Merges = Sequence[tuple[str, str]]
 
 @functools.cache
 def manual() -> tuple[str, ...]:
-    """Collect English documents: Python's language reference and long docstrings.
-
-    The docstrings are those of the standard library with at least `SHORTEST`
-    characters. No document occurs twice.
-    """
+    """Collect the texts of Python's language reference and its long docstrings."""
     return tuple(dict.fromkeys((*_read_topics(), *_read_docstrings())))
 
 
@@ -92,8 +87,7 @@ class BytePairs:
     """A tokenizer by byte-pair encoding (Sennrich et al. 2016, but of bytes).
 
     Args:
-        merges: pairs in the order in which they were learnt; each character of a symbol
-            represents the byte with its code point, as in Latin-1.
+        merges: in the order learnt; each character represents one byte (Latin-1).
         segment: called with a piece and the merges; returns the piece's symbols.
         split: cuts a text into pieces; no token crosses their boundaries.
     """

@@ -55,11 +55,7 @@ def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
 
 
 def cache(without: Sequence[int], cached: Sequence[int]) -> None:
-    """Draw, token by token, what attention computes without and with a cache.
-
-    Args:
-        without, cached: for each token, how many keys the layer computes.
-    """
+    """Draw, token by token, how many keys are computed without and with a cache."""
     frames, captions, alts = [], {}, []
     count = len(without)
     for n in range(1, count + 1):
@@ -85,10 +81,7 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
 def _draw_triangle(axes: Any, count: int, n: int, new: int) -> None:
     """Draw the causal scores and the keys of n positions, and mark what is computed.
 
-    Args:
-        count: the positions for which the picture has room, at least n.
-        new: how many of the n positions, the last ones, are computed for this
-            token; the keys of the others are looked up in the cache.
+    The last ``new`` of them are computed; the picture has room for ``count``.
     """
     full, pale, none = (style.sequential()(part) for part in (1.0, 0.25, 0.0))
     for i in range(count):
@@ -104,8 +97,7 @@ def _draw_triangle(axes: Any, count: int, n: int, new: int) -> None:
 def cost(lengths: Sequence[int], costs_by_name: Mapping[str, Sequence[float]]) -> None:
     """Draw the milliseconds for the next token, by the number of tokens so far.
 
-    ``costs_by_name`` maps two names, without and with a cache, to the milliseconds
-    for each of ``lengths``.
+    ``costs_by_name`` has two entries, without and with a cache.
     """
     figure, axes = style.subplots(height=2.6, width=6.0)
     looks = ((ORANGE, "--"), (BLUE, "-"))

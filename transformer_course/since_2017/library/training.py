@@ -22,16 +22,12 @@ def train(
     context: int = 96,
     watch: Callable[[int], None] | None = None,
 ) -> nn.Module:
-    """Train a model to predict each next token, with AdamW, warm-up and cosine decay.
+    """Train a next-token model with AdamW, warm-up and cosine decay, and return it.
 
     Args:
         ids: the training text, `(n,)`.
-        seed: the seed for drawing the windows.
         batch, context: windows per step, and tokens per window.
         watch: called after each step with the number of steps so far.
-
-    Returns:
-        The same model.
     """
     generator = torch.Generator().manual_seed(seed)
     optimizer = recipe.adamw(model.parameters(), rate)
@@ -53,11 +49,9 @@ def train(
 
 @torch.no_grad()
 def nats_per_token(model: nn.Module, ids: Tensor, context: int = 96) -> float:
-    """Compute the mean loss per token on a text, in windows that do not overlap.
+    """Compute the mean loss per token on a text `(n,)`, in windows of ``context``.
 
-    Args:
-        ids: the text, `(n,)`; tokens after the last full window are left out.
-        context: the number of tokens in a window that the model reads.
+    Tokens after the last full window are left out.
     """
     size = context + 1
     windows = ids[: len(ids) // size * size].view(-1, size)
@@ -71,11 +65,10 @@ def nats_per_token(model: nn.Module, ids: Tensor, context: int = 96) -> float:
 def measure_step(
     model: nn.Module, vocab_size: int, batch: int, length: int
 ) -> tuple[int, int]:
-    """The bytes of the state and of the activations in a training step with AdamW.
+    """Measure the bytes of state and of activations in a training step with AdamW.
 
-    The state consists of the parameters, their gradients and AdamW's two moment
-    estimates; the activations are all tensors that the forward pass saves for the
-    backward pass, each counted once.
+    The state is parameters, gradients and moments; the activations are the tensors
+    that the forward pass saves for the backward pass.
     """
     optimizer = torch.optim.AdamW(model.parameters())
     parameters = list(model.parameters())

@@ -51,11 +51,8 @@ class _Layer(nn.Module):
 def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the outputs of the student's attention for a text that it gets in chunks.
 
-    The function is also called for a second text, for one row of the batch, and again
-    with caches that it returned earlier and that later calls must not have changed. If
-    the inputs contain "measured", the probe also reports whether the last chunk adds
-    more to the cache than its keys and values, and whether the cache holds unrotated
-    keys.
+    Further calls use other texts, and caches that it returned earlier. In a case
+    with "measured", the content of the cache is reported too.
     """
     layer = _Layer(inputs)
     load_weights(layer, inputs)
@@ -120,11 +117,7 @@ def _contains(cache: object, keys: torch.Tensor) -> bool:
 def _run_chunks(
     function: Callable[..., Any], layer: nn.Module, x: torch.Tensor, chunks: list[int]
 ) -> tuple[torch.Tensor, list[Any]]:
-    """Pass x to the student's function in chunks, each with the cache of the last.
-
-    Returns:
-        All outputs (B, T, d_model), and the cache after each chunk.
-    """
+    """Pass x in chunks; return the outputs (B, T, d_model), and all the caches."""
     outputs: list[torch.Tensor] = []
     caches: list[Any] = []
     for rows in x.split(chunks, dim=1):

@@ -34,11 +34,7 @@ _LEARNING = f"parameters; {INITIALISATION}"
     learning=_LEARNING,
 )
 def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report an ordinary call, the initial weight and, in some cases, the precision.
-
-    If the case states a dtype, the report also says whether rows of bfloat16 are
-    normalised in too low a precision.
-    """
+    """Report an ordinary call, the initial weight and, in some cases, the precision."""
     observations = observe_call(module_class, inputs)
     weight = getattr(create_module(module_class, inputs), "weight", None)
     observations["weight at first"] = tensor(weight, "`weight`").clone()
@@ -49,10 +45,9 @@ def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _find_resized_row(module_class: Callable[..., Any]) -> torch.Tensor:
-    """Whether the norm of any of many long rows is off by more than 0.25%, as a tensor.
+    """Return whether the norm of any of many long rows is off by more than 0.25%.
 
-    Rounding each entry to bfloat16 changes a row's norm by at most 0.14%; rounding its
-    root mean square changes some by 0.4%.
+    Rounding the root mean square to bfloat16 does this; rounding entries does not.
     """
     rows, size = 32, 512
     indices = torch.arange(rows * size, dtype=torch.float64).view(rows, size)
@@ -92,9 +87,7 @@ class _File(Mapping[str, torch.Tensor]):
 def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the tensor that the student's function finds for each parameter.
 
-    The function gets a parameter's name in the course's model and the tensors of a
-    published file. The probe also reports how many of these tensors the function looks
-    up for one parameter, and which of them it changes.
+    Also report how many tensors of the file it looks up, and which it changes.
     """
     stored = select_by_prefix(inputs, "published.")
     originals = {name: value.clone() for name, value in stored.items()}

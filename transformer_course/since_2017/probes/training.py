@@ -20,8 +20,7 @@ _OTHER = "the weights of this model are not those of a `new_model()`"
 class _Reader(Interactor):
     """The judge's side: measures the student's weights in the course's model.
 
-    Only the weights come from the student, so a model that predicts text in a different
-    way gains nothing.
+    Thus a model that predicts text in a different way gains nothing.
     """
 
     keeps = frozenset({"windows"})
@@ -61,9 +60,6 @@ def examine(model: nn.Module, windows: torch.Tensor) -> Seen:
     """Report the mean loss per byte ("nats") on windows of bytes `(N, L + 1)`.
 
     Also describe in a few words what the model does ("likelihood").
-
-    Raises:
-        WrongAnswerError: its logits have an unexpected shape.
     """
     contexts, wanted = windows[:, :-1], windows[:, 1:]
     total, repeats = 0.0, 0
@@ -94,12 +90,10 @@ def examine(model: nn.Module, windows: torch.Tensor) -> Seen:
 
 
 def _describe_likelihood(nats: float, repeat_share: float, future: bool) -> str:
-    """Describe in a few words what a model does.
+    """Describe in a few words what a model does, from its mean loss per byte.
 
-    Args:
-        nats: its mean loss per byte.
-        repeat_share: the share of bytes for which it predicts the byte that it sees.
-        future: whether a later byte changes earlier logits.
+    ``repeat_share`` is how often it predicts the byte that it sees, and ``future``
+    whether a later byte changes earlier logits.
     """
     if future:
         return "the future moves the present"

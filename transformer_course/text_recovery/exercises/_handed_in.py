@@ -49,10 +49,9 @@ _TOKENS = 80  # tokens of a text whose probability is computed
 
 @dataclass(frozen=True)
 class HandIn:
-    """The content of handed-in files: the track, its pairs of sentences, and the student's corpus.
+    """The content of handed-in files.
 
-    ``path`` is the path of the checkpoint, or None without one; ``corpus`` is None for
-    the embedded corpus.
+    ``path`` is that of the checkpoint, and ``corpus`` the student's own, if any.
     """
 
     path: Path | None
@@ -68,12 +67,10 @@ class HandIn:
 def sample(
     files: Mapping[str, bytes], originals: list[str], seed: int, places: Sequence[int]
 ) -> list[str]:
-    """Return the sources at ``places`` on which the student's function is tested; indices too large are skipped.
+    """Return the sources at ``places``, on which the student's function is tested.
 
-    Args:
-        files: the handed-in files, by name.
-        originals: new sentences of the embedded corpus.
-        seed: the seed for drawing sentences from the student's own corpus, if there is one.
+    Indices too large are skipped. ``originals`` are new sentences of the embedded
+    corpus.
 
     Raises:
         WrongAnswerError: the files cannot be graded.
@@ -89,9 +86,7 @@ def graded(
 ) -> str:  # fmt: skip
     """Grade the handed-in files; return the JSON of `measuring.measure`.
 
-    Args:
-        files, originals, seed, places: as in `sample`.
-        texts: the output of the student's function for the sources at ``places``.
+    ``texts`` are the student's outputs for the sources that `sample` returned.
 
     Raises:
         WrongAnswerError: the files cannot be graded, or do not produce the texts.
@@ -151,18 +146,13 @@ def _track_of(path: Path) -> Track:
 
 
 def _grade(hand_in: HandIn, places: Sequence[int], texts: list[str], seed: int) -> str:
-    """Check a hand-in's weights and texts, and measure what its weights decode.
+    """Check a hand-in, and measure what its weights decode, as JSON.
 
-    All sources are decoded with the weights for this. The result is the JSON of
-    `measuring.measure`.
-
-    Args:
-        places: the indices of the sources to which the student's ``texts`` belong.
-        seed: for the test of whether the weights have learnt the student's corpus.
+    ``texts`` are the student's outputs for the sources at ``places``.
 
     Raises:
-        WrongAnswerError: the weights come from the shipped checkpoint or have not
-            learnt the student's corpus, or the texts do not come from the weights.
+        WrongAnswerError: the weights are copied or have learnt too little, or the
+            texts do not come from them.
     """
     assert hand_in.path is not None
     model, tokenizer = checkpoint.load(hand_in.path, encoder_decoder, Segmenter())
@@ -205,16 +195,10 @@ def _refuse_improbable(
     model: Restorer, tokenizer: Tokenizer, sources: list[str], texts: list[str],
     own_texts: list[str],
 ) -> None:  # fmt: skip
-    """Refuse the student's texts if they are too improbable to be the output of a search with the handed-in weights.
+    """Refuse texts that are too improbable as the output of the handed-in weights.
 
-    Even with a weak model, for which different searches yield different texts, those of a beam search are hardly less
-    probable than greedy ones. Texts of other origins are clearly less probable (docs/recovery_grade.md).
-
-    Args:
-        own_texts: what the judge decodes with the weights.
-
-    Raises:
-        WrongAnswerError: the texts are less probable than ``own_texts`` by more than `LESS`, or not as many.
+    With these weights, a beam search's texts are hardly less probable than the
+    judge's ``own_texts``, but other texts clearly are (docs/recovery_grade.md).
     """
     if len(texts) == len(own_texts):
         theirs, ours = (
@@ -247,12 +231,7 @@ def _log_probability(
 def _refuse_shipped_texts(texts: list[str], own_texts: list[str], sources: list[str]) -> None:
     """Refuse the student's texts if they are the output of the shipped checkpoint.
 
-    They should be ``own_texts``, the output of the handed-in weights. Only those
-    sentences count for which the shipped checkpoint's output differs from it.
-
-    Raises:
-        WrongAnswerError: at least `_TELLING` sentences count, and for all of them
-            the student's text is the shipped checkpoint's output.
+    They should be ``own_texts``, the output of the handed-in weights.
     """
     rows = zip(texts, own_texts, shipped_outputs(sources), strict=True)
     matches = [text == shipped for text, ours, shipped in rows if ours != shipped]
@@ -265,9 +244,7 @@ def _refuse_shipped(
 ) -> None:
     """Refuse weights made from the shipped checkpoint, even if they were altered.
 
-    Raises:
-        WrongAnswerError: the model shares most of the checkpoint's errors, or has
-            similar embeddings.
+    They share most of its errors, or have similar embeddings.
     """
     sources, targets = (
         list(side)[:COMPARED] for side in zip(*hand_in.pairs, strict=True)
@@ -282,11 +259,7 @@ def _refuse_shipped(
 
 
 def _refuse_oversized(sizes: Mapping[str, Any]) -> None:
-    """Refuse a model with one of the sizes above its limit in `_LARGEST`, or with an invalid one.
-
-    Raises:
-        WrongAnswerError: a size is not a whole number from 1 to its limit.
-    """
+    """Refuse a model with a size that is invalid or above its limit."""
     for name, most in _LARGEST.items():
         size = sizes.get(name, 1)
         if type(size) is not int or not 0 < size <= most:

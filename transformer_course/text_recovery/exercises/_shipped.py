@@ -49,8 +49,7 @@ def has_same_errors(wanted: list[str], texts: list[str], copied: list[str]) -> b
 def shipped_outputs(sources: list[str]) -> list[str]:
     """Return the outputs of the shipped checkpoint, the same on all processors.
 
-    A token whose logit has a clear lead in float32 is the same everywhere.
-    Sentences with any other token, about one in 300, are decoded again in float64.
+    Sentences with an unclear choice of token are decoded again in float64.
     """
     leads = torch.full((len(sources),), math.inf)
     texts = _restored(sources, torch.float32, leads)
@@ -79,13 +78,10 @@ def _restored(
 
 
 def is_derived_from_shipped(model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]) -> bool:
-    """Whether a model was derived from the shipped one, by training or added noise.
+    """Return whether a model was derived from the shipped one, by training or noise.
 
     The angles between the embeddings of symbols are compared: they are unrelated in
-    models that were trained separately, and neither rotating all embeddings nor
-    permuting hidden units changes them. Only symbols that occur in the sources count,
-    since the embeddings of others could be anything. As symbols can be renamed together
-    with the texts, they are also paired by id and by similarity.
+    models that were trained separately.
     """
     theirs, shipped_tokenizer = _shipped(torch.float32)
     pairings = (
@@ -128,14 +124,9 @@ def _other_names(
 def _has_same_angles(
     theirs: Restorer, model: Restorer, pairs: Sequence[tuple[int, int]]
 ) -> bool:
-    """Whether embeddings form similar angles with each other in both models.
+    """Return whether embeddings form similar angles with each other in both models.
 
-    The cosines within one model must correlate with those within the other.
-
-    Args:
-        theirs: the shipped model.
-        model: the one that was handed in.
-        pairs: ids (shipped, handed in) of the same symbol.
+    ``pairs`` are the ids of the same symbol in the shipped model and in the other.
     """
     first, second = torch.tensor(pairs).unbind(1)
     angles = torch.stack((_angles(theirs, first), _angles(model, second)))
@@ -155,9 +146,7 @@ def _angles(model: Restorer, ids: Tensor) -> Tensor:
 def _directions(model: Restorer, ids: Tensor | None = None) -> Tensor:
     """Compute the directions of embeddings from their mean, (n, d_model).
 
-    ``ids`` selects the embeddings; by default, all are taken. Before the mean is
-    computed, NaN and infinity become 0 and each embedding is scaled to length 1, so
-    that none can hide the others.
+    ``ids`` selects the embeddings; by default, all are taken.
     """
     weights = model.transformer.source.embedding.weight.detach()
     vectors = (weights if ids is None else weights[ids]).double()

@@ -27,18 +27,12 @@ def _draw_script(
 ) -> Maker:
     """Make a function that draws the tables of the probe's model, `Script`.
 
-    There are several good paths, and EOS tends to become more probable with each
-    position.
-
     Args:
         sizes: the beam sizes to search with.
-        alpha, max_len: options of the search: the power of the length by which
-            scores are divided, and the most tokens.
-        eos: added to the logits of EOS.
-        special_logit: the logits of PAD and BOS.
+        alpha: the power of the length by which scores are divided.
+        eos, special_logit: added to EOS's logits, and the logits of PAD and BOS.
         habit: how much each token of a prefix changes the logits of later tokens.
-        count: the number of sentences, whose order is random.
-        vocab: the number of tokens.
+        count, vocab: the number of sentences, and of tokens.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -67,14 +61,8 @@ def _pack_inputs(
 def _draw_offered_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
     """Make a function that draws tables in which the logits of EOS are prescribed.
 
-    There are two sentences. At each position, one random token has the logit 0, EOS
-    may have a given logit, and everything else has -200. Thus the given logits
-    decide which finished hypothesis is the best, and by how much.
-
-    Args:
-        sentences: two dicts, one for each sentence; they map a position to the
-            logit of EOS there, without its minus sign.
-        alpha: the power of the length by which scores are divided.
+    ``sentences`` are two dicts that map a position to EOS's logit there, without
+    its minus sign. The logits decide which finished hypothesis is the best.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -99,8 +87,7 @@ _EQUAL, _NEARLY_EQUAL = {1: 50.0, 2: 50.0}, {1: 50 + 164 / 2**14, 2: 50 + 82 / 2
 def _draw_for_defaults(draw: Draw) -> Inputs:
     """Draw inputs for a search with default arguments, marked by the beam size 0.
 
-    In one sentence, EOS is practically impossible; in another, a larger alpha would
-    favour the later of two ends.
+    The results depend on the default length limit and alpha.
     """
     inputs = _draw_script(0, alpha=1.0, max_len=60, count=5, vocab=12)(draw)
     places = inputs["places"]

@@ -14,8 +14,7 @@ from transformer_course.text_recovery.exercises._inputs import draw_fine_numbers
 def _draw_beam(n: int, t: int, V: int, k: int, richer: float = 0.0) -> InputSizes:
     """Return the sizes from which the build draws the inputs of a step.
 
-    The inputs are n prefixes of t tokens, their scores, log-probabilities (n, V) of
-    the next token, and k. ``richer`` is added to the last prefix's score.
+    There are n prefixes of t tokens; ``richer`` is added to the last one's score.
     """
 
     def draw_scores(draw: Draw) -> torch.Tensor:

@@ -29,10 +29,7 @@ def _draw_counts(draw: Draw, count: int, merges: int, below: int = 9, least: int
 def _draw_untied(draw: Draw, words: list[str], merges: int, least: int) -> Inputs:
     """Draw counts of words such that no two pairs ever tie as the next to be merged.
 
-    Args:
-        merges: the largest number of merges to learn; it is reduced to those before
-            the first tie.
-        least: the smallest number of merges; for fewer, counts are drawn again.
+    The number of merges to learn is between ``least`` and ``merges``.
     """
     untied = 0
     while untied < least:
@@ -77,8 +74,7 @@ def _draw_real_words(draw: Draw) -> list[str]:
 def _draw_ties(draw: Draw) -> Inputs:
     """Draw words with many pairs of the same count, so that the order of ties matters.
 
-    After the merge of (a, b), there is a tie between (a, c) and (ab, a). As pairs, the first is smaller; as joined
-    texts, the second ("aba" < "ac").
+    For example, (a, c) is smaller than (ab, a) as a pair, but not as joined text.
     """
     letters = draw_some(draw, "abcdefghiklmn", 10)
     a, b, c = sorted(letters[:3])

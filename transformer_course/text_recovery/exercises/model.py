@@ -33,13 +33,10 @@ SECONDS, MEGABYTES = 120, 2000  # for the process that decodes; see `run_in_limi
 
 
 class HandedInModel(Measured):
-    """Judges a handed-in model by decoding all sources with the weights in its file.
+    """The judge of a handed-in model, which decodes all sources with its weights.
 
-    The sandbox hands over the student's files first, because the track that they name
-    decides which sources the sandbox gets; the student's function then recovers only a
-    sample of these. The judge compares that sample with its own outputs and with the shipped
-    checkpoint. This exposes texts that the weights did not produce (those of a rule, or
-    copied ones) and lightly modified copies of that checkpoint.
+    Comparison with the student's outputs for a sample exposes texts that come from
+    elsewhere, and copies of the shipped checkpoint.
     """
 
     keeps = frozenset({"originals"})
@@ -69,9 +66,7 @@ class HandedInModel(Measured):
     def _apart(self, work: Any, **options: object) -> object:
         """Call a function of `_handed_in` in a separate process with limits.
 
-        The limits are needed because the student's files are untrusted. ``work`` gets
-        the files, the original sentences, the seed, the indices of the sample, and the
-        ``options``.
+        It gets the student's files, which are untrusted, and the ``options``.
         """
         task = functools.partial(
             work, self._files, self._originals, self._seed, self._places, **options
@@ -102,10 +97,9 @@ def _draw_originals(draw: Draw) -> Inputs:
 
 
 def _answer_shipped_errors(draw: Draw) -> Answers:
-    """Return the expected answers: the errors of the shipped checkpoint ("copied").
+    """Return the shipped checkpoint's errors ("copied"), computed only when needed.
 
-    A notebook compares them with the errors of the student's model. They are
-    computed only when needed.
+    A notebook compares them with the errors of the student's model.
     """
     originals = json.loads(str(_draw_originals(draw)["originals"]))[: measuring.COMPARED]
     return LazyAnswers({}, copied=lambda: _list_shipped_errors(originals))

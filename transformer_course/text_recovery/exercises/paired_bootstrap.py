@@ -12,8 +12,7 @@ from autograder.authoring.specification import Inputs, Specification
 def _draw_systems(draw: Draw, sentences: int, resamples: int, better: int = 1) -> Inputs:
     """Draw the counts (matches, total, length) of each sentence for two systems.
 
-    In each sentence, the second system has up to 1 + ``better`` more matches than the first. Since sentences differ
-    more in difficulty than the systems do in quality, only a paired comparison can distinguish the systems.
+    The second is a little better, which only a paired comparison can show.
     """
     total = draw.ids(4, 30, sentences)
     hard = (total.double() * draw.ids(2, 10, sentences) / 10).long()

@@ -50,9 +50,6 @@ def _draw_merges(
 ) -> tuple[list[tuple[str, str]], list[str]]:  # fmt: skip
     """Add eight random merges to ``merges``, in place.
 
-    A merge joins two symbols: characters, or results of earlier ones of these
-    merges. As in merges that were learnt, no two have the same result.
-
     Returns:
         ``merges``, and a list of the characters and the eight results.
     """
@@ -73,8 +70,7 @@ def _draw_words(draw: Draw, characters: str, lengths: list[int]) -> list[str]:
 def _can_be_learnt(inputs: Mapping[str, Any]) -> bool:
     """Return whether each symbol of several characters results from an earlier merge.
 
-    The engine asks this of inputs that it has made smaller, because a removed merge
-    can make later ones impossible.
+    The engine asks this after it has removed merges to make the inputs smaller.
     """
     made = set[str]()
     for first, second in json.loads(inputs["merges"]):

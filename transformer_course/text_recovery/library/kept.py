@@ -28,11 +28,9 @@ class KeptRuns:
     """The log in a notebook's folder, and the files of its runs in ``runs``.
 
     Args:
-        folder: the notebook's folder.
         parts: unit 4's module, with its Transformer.
         segment: cuts a word into subwords; see SubwordTokenizer.
-        corpus, level: the name of the notebook's corpus, and its level of damage;
-            only runs with the same ones are used (see `find_here`).
+        corpus, level: the notebook's; most methods refuse runs with others.
     """
 
     def __init__(
@@ -49,11 +47,7 @@ class KeptRuns:
         return run_log.read(self.path)
 
     def find(self, name: str) -> LoggedRun:
-        """The run with this name.
-
-        Raises:
-            ProjectError: no run has this name.
-        """
+        """Return the run with this name; raise ProjectError if there is none."""
         log = self.log
         run = log.get(name)
         if run is None:
@@ -62,11 +56,7 @@ class KeptRuns:
         return run
 
     def find_here(self, name: str) -> LoggedRun:
-        """Return the run with this name, if it has the notebook's corpus and level.
-
-        Raises:
-            ProjectError: no run has this name, or its corpus or level is different.
-        """
+        """Return this run; raise ProjectError if it has another corpus or level."""
         run = self.find(name)
         if run.task != self._task:
             raise ProjectError(
@@ -76,11 +66,7 @@ class KeptRuns:
         return run
 
     def model(self, name: str) -> tuple[Restorer, Tokenizer]:
-        """Load a run's model and tokenizer; for a decoding run, those that it used.
-
-        Raises:
-            ProjectError: they cannot be loaded.
-        """
+        """Load a run's model and tokenizer; for a decoding run, those that it used."""
         run = self.find_here(name)
         trained = run.against if run.kind == "decoding" else name
         path = self._choose_path(trained, "safetensors")
@@ -90,11 +76,7 @@ class KeptRuns:
             raise ProjectError(f"the weights of {name!r}: {error}") from error
 
     def texts(self, name: str) -> list[str]:
-        """A run's output texts for the sources of dev.
-
-        Raises:
-            ProjectError: they cannot be read.
-        """
+        """Return a run's output texts for the sources of dev."""
         self.find_here(name)
         try:
             texts = json.loads(
@@ -107,9 +89,7 @@ class KeptRuns:
             ) from None
 
     def counts(self, name: str, pairs: Sequence[Pair]) -> Tensor:
-        """Return the BLEU counts of a run's texts against the targets of ``pairs``.
-
-        They have the shape `(n, 10)`; see `bleu.counts`.
+        """Return the BLEU counts `(n, 10)` of a run's texts; see `bleu.counts`.
 
         Raises:
             ProjectError: there are no texts, or not as many as ``pairs``.
@@ -139,11 +119,8 @@ class KeptRuns:
     def hand_in(self, name: str, corpus: Corpus, level: int) -> list[Path]:
         """Write a run's weights, and its corpus if custom; return the paths to hand in.
 
-        The log, which exists already, is among these paths.
-
         Raises:
-            ProjectError: the run is not on this task, its weights cannot be loaded, or
-                grading would refuse the files; the message says why.
+            ProjectError: the run cannot be handed in; the message says why.
         """
         run, folder = self.find_here(name), self.path.parent
         is_own = corpus.name != EMBEDDED

@@ -19,12 +19,7 @@ _MARKS = ("o-", "s-", "^-", "D-", "v-", "X-")
 def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
     """Describe a run in a line or two: its BLEU, and how it compares with another run.
 
-    A run that was stopped, or whose BLEU is not clearly above that of the baseline
-    `Insertion`, is not compared.
-
-    Args:
-        sentences: the number of sentences in dev.
-        log: tells by how much runs with different seeds differ.
+    ``sentences`` is the size of dev; ``log`` tells how much seeds matter.
     """
     if run.stopped or run.bleu is None:
         reason = run.stopped or "an unknown reason"
@@ -46,8 +41,7 @@ def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
 def _seed_gap(run: LoggedRun, against: str, log: RunLog) -> float | None:
     """Return by how much BLEU varies with the seed of the run ``against``.
 
-    The result is None if that is unknown, or irrelevant because ``run`` only
-    decodes a trained model or changes nothing but the seed.
+    The result is None if that is unknown, or irrelevant for ``run``.
     """
     if run.kind == "decoding" or run.changed.keys() == {"seed"}:
         return None
@@ -57,8 +51,7 @@ def _seed_gap(run: LoggedRun, against: str, log: RunLog) -> float | None:
 def describe_gain(gain: Interval, seeds: float | None = None) -> str:
     """Describe a difference in words: its size, and whether seeds explain it.
 
-    Args:
-        seeds: the BLEU difference between runs that differ only in the seed, if known.
+    ``seeds`` is the BLEU difference between two seeds, if known.
     """
     if gain.low <= 0 <= gain.high:
         return f"{_format_gain(gain)}: no difference that these sentences can show"
@@ -77,11 +70,7 @@ def _format_gain(gain: Sequence[float]) -> str:
 
 
 def as_html(log: RunLog) -> str:
-    """The newest `_ROWS` runs as an HTML table; all text from the log is escaped.
-
-    Each run has a row of numbers. Its hypothesis and next step follow in a second row
-    as wide as the table, because a column for them would be too narrow.
-    """
+    """Return the newest runs as an HTML table; all text from the log is escaped."""
     heads = ("run", "changed", "BLEU on dev", "difference", "tokens", "CPU s", "seed")
     rows = "".join(_write_rows(run, len(heads)) for run in log.runs[-_ROWS:])
     head = "".join(f'<th scope="col" style="{_LEFT}">{name}</th>' for name in heads)
@@ -132,14 +121,11 @@ def curves(
 ) -> None:  # fmt: skip
     """Show BLEU on dev over the target tokens seen, with one curve for each run.
 
-    The caption names the runs that are not drawn: those without a curve, those too
-    short for BLEU to be clearly above the baseline `Insertion`, and any beyond the
-    first six. If none can be drawn, a line of text is printed instead.
+    Runs without a useful curve, and any beyond six, are only named.
 
     Args:
-        inserter: BLEU of this baseline, a dotted line.
+        inserter: BLEU of the baseline `Insertion`, for a dotted line.
         sentences: the number of dev sentences for points during and after training.
-        number: the figure's number, such as "6.5", or "".
     """
     drawable = [run for run in runs if run.curve and not run.too_short]
     left_out = [run.name for run in runs if run not in drawable]
@@ -181,11 +167,8 @@ def differences(
 ) -> None:
     """Show the differences in BLEU from a run with their intervals, and describe each.
 
-    Args:
-        base: the run to compare with.
-        gains: each other run, and its difference from ``base``.
-        sentences: the number of dev sentences on which BLEU was measured.
-        log: tells by how much runs with different seeds differ.
+    ``gains`` are the other runs, each with its difference from ``base``; ``log``
+    tells how much seeds matter.
     """
     short = [run.name for run in (base, *(r for r, _ in gains)) if run.too_short]
     clear = {run.name: gain for run, gain in gains if not run.too_short}

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 
 def table(kinds: Mapping[str, Sequence[int]], count: int) -> str:
-    """Make a Markdown table of kinds of mistakes with their outputs, most common first.
+    """Make a Markdown table of kinds of mistakes and their outputs, commonest first.
 
-    Args:
-        kinds: for each kind of mistake, the numbers of the outputs that have it.
-        count: how many outputs there are; they are numbered from 1.
+    ``kinds`` maps a kind to the numbers of its outputs, from 1 to ``count``.
     """
     by_kind = {kind: sorted(set(outputs)) for kind, outputs in kinds.items() if outputs}
     rows = [

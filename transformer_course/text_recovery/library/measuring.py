@@ -26,16 +26,13 @@ COMPARED = 600  # sentences compared, to recognise the shipped checkpoint
 def pairs_of(
     student_track: Track, originals: Sequence[str], corpus: OwnCorpus | None, seed: int
 ) -> list[Pair]:
-    """The (source, target) pairs on which a hand-in is measured.
+    """Return the (source, target) pairs on which a hand-in is measured.
 
-    Args:
-        student_track: the corpus, level and beam of the hand-in.
-        originals: sentences of the embedded corpus.
-        corpus: the student's corpus, if their model was trained on one.
-        seed: the seed for drawing sentences from the student's corpus.
+    They are drawn from the student's ``corpus``, or made from ``originals``, which
+    are sentences of the embedded corpus.
 
     Raises:
-        CorpusError: the track needs the student's corpus, but there is none.
+        CorpusError: the student's corpus is needed but missing.
     """
     if student_track.corpus == track.EMBEDDED:
         pairs = ((damage(text, student_track.level), text) for text in originals)
@@ -50,11 +47,7 @@ def pairs_of(
 def marks_of(
     student_track: Track, corpus: OwnCorpus | None, pairs: Sequence[Pair]
 ) -> Marks:
-    """Return the scale: which BLEU on these pairs earns which share of the points.
-
-    For the embedded corpus, it depends only on the level. For a student's corpus,
-    it is estimated from baselines that are measured on the pairs.
-    """
+    """Return the scale: which BLEU on these pairs earns which share of the points."""
     if corpus is None:
         return scale.EMBEDDED[student_track.level]
     return scale.marks_of_own_corpus(corpus.train, pairs)
@@ -64,20 +57,11 @@ def measure(
     texts: Sequence[str], pairs: Sequence[Pair], student_track: Track, marks: Marks,
     corpus: OwnCorpus | None,
 ) -> str:  # fmt: skip
-    """Measure a model's texts; return the numbers, and a sentence about them, as JSON.
+    """Measure a model's texts; return numbers, and a sentence about them, as JSON.
 
-    The numbers are the percentage of the points ("recovery"), BLEU and the ends of
-    its interval, the baselines' BLEU, the level, a number that identifies the
-    student's corpus (0 for the embedded one), and the recall of each ability that
-    the targets require, such as restoring punctuation.
-
-    Args:
-        texts: what the model recovered from the sources of ``pairs``.
-        marks: the shares of the points by BLEU, as from `marks_of`.
-        corpus: the student's corpus, if any; see `pairs_of`.
-
-    Raises:
-        ValueError: the numbers of texts and pairs differ.
+    The numbers are the percentage of the points ("recovery"), BLEU with its
+    interval, the baselines' BLEU, the level, a number that identifies the student's
+    corpus (or 0), and the recall of abilities such as restoring punctuation.
     """
     sources, targets = zip(*pairs, strict=True)
     score = intervals.bleu(bleu.counts(texts, targets))
@@ -111,10 +95,9 @@ def _describe_marks(marks: Marks) -> str:
 
 
 def read_track(folder: str | Path = ".") -> tuple[Track, OwnCorpus | None]:
-    """The track of the model in a folder, and the student's corpus if it needs one.
+    """Return the track of the model in a folder, and the student's corpus if needed.
 
-    Without a model's file (see `checkpoint.handed_in`), this is the default track,
-    without a corpus.
+    Without a model's file, this is the default track.
 
     Raises:
         CheckpointError: the model's file cannot be used.

@@ -13,19 +13,14 @@ Batch = tuple[Tensor, Tensor]  # source ids (B, Ls), target ids (B, Lt) with BOS
 
 
 class TokenMeter:
-    """Passes batches on until a budget of target tokens is used up.
+    """A filter for batches, which ends when a budget of target tokens is used up.
 
-    Every target token except PAD and BOS counts, each time it is passed on.
-
-    Args:
-        tokens: the budget of the run.
-        look: called a few times during training with the number of tokens seen; its
-            time is not measured.
-        looks: how many times ``look`` is called at most.
+    ``look`` is called up to ``looks`` times with the number of tokens so far. PAD
+    and BOS do not count.
 
     Attributes:
         seen: the number of target tokens so far.
-        seconds: the CPU seconds of training, updated a few times and at the end.
+        seconds: the CPU time of training, without that of ``look``.
     """
 
     def __init__(
@@ -43,11 +38,7 @@ class TokenMeter:
         return self.seen / self.tokens
 
     def __call__(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """Yield batches until one no longer fits into the budget.
-
-        On the way, update ``seen`` and ``seconds``, and call ``look`` after equal
-        numbers of tokens, at most once per batch.
-        """
+        """Yield batches until one no longer fits into the budget."""
         started = time.process_time()
         for source, target in batches:
             count = int(((target != PAD) & (target != BOS)).sum())

@@ -15,8 +15,7 @@ Pair = tuple[str | None, str | None]
 def mistakes_of(outputs: Sequence[str], originals: Sequence[str]) -> list[int]:
     """Count the mistakes in a model's outputs; return one count for each of ``KINDS``.
 
-    ``originals`` are the correct texts. A mistake is a token that is wrong, missing
-    or superfluous.
+    A mistake is a token that is wrong, missing or superfluous.
     """
     counts = Counter[str]()
     for text, original in zip(outputs, originals, strict=True):

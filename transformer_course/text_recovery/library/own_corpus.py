@@ -1,8 +1,7 @@
 """The corpus that a student hands in; the file is untrusted and may be refused.
 
-It is a JSON object with the parts ``train``, ``dev`` and ``test``, each a list of
-``[source, target]`` or ``{"src": ..., "tgt": ...}``. A corpus that cannot be graded is
-refused with one line that says why.
+It is a JSON object with the parts ``train``, ``dev`` and ``test``, each a list
+of ``[source, target]`` or ``{"src": ..., "tgt": ...}``.
 """
 
 from __future__ import annotations
@@ -37,8 +36,7 @@ LOOKED_AT = 200  # the number of pairs of which the fit is measured
 class OwnCorpus:
     """A student's corpus: the distinct (source, target) pairs of train, dev and test.
 
-    ``test`` lacks the pairs whose source or target is also in train or dev. ``key``
-    is a number that identifies the test pairs, computed from a hash.
+    ``test`` shares no text with the others; ``key`` is a number that identifies it.
     """
 
     name: str
@@ -53,7 +51,7 @@ class OwnCorpus:
 
 
 def to_bytes(corpus: corpora.Corpus) -> bytes:
-    """The content of the file to hand in for a corpus.
+    """Return the content of the file to hand in for a corpus.
 
     Raises:
         CorpusError: grading would refuse it; the message says why.
@@ -101,13 +99,7 @@ def _is_text(value: object) -> bool:
 
 
 def _read_pairs(about: dict[str, Any], name: str) -> list[Pair]:
-    """Read the distinct pairs of the part ``name`` (such as "train"), in their order.
-
-    ``about`` is the JSON object in the file.
-
-    Raises:
-        CorpusError: the part is not a list of valid pairs.
-    """
+    """Read the distinct pairs of the part ``name``, such as "train", in order."""
     rows = about.get(name)
     if not isinstance(rows, list):
         raise _refusal(f'"{name}" is not a list of [source, target] pairs')
@@ -135,11 +127,7 @@ def _parse(row: object, location: str) -> Pair:
 
 
 def _select_unseen(test: list[Pair], other_pairs: Sequence[Pair]) -> list[Pair]:
-    """The test pairs whose source and target are in no other part.
-
-    Raises:
-        CorpusError: more than a few pairs have their source or target in another part.
-    """
+    """Drop test pairs with a text in other parts; refuse more than a few of them."""
     sources = {source.lower() for source, _ in other_pairs}
     targets = {target.lower() for _, target in other_pairs}
     unseen = [
@@ -169,9 +157,7 @@ def _refuse_small(train: list[Pair], test: list[Pair]) -> None:
 def _refuse_uninformative(test: list[Pair]) -> None:
     """Refuse test pairs whose BLEU would say nothing about a model.
 
-    Raises:
-        CorpusError: the targets are too short on average, the sources are hardly
-            damaged, or the words are those of the embedded corpus.
+    For example, their targets may be too short, or their sources hardly damaged.
     """
     sources, targets = zip(*test, strict=True)
     words = sum(len(target.split()) for target in targets) / len(targets)

@@ -1,8 +1,6 @@
 """Match the words of sources with those of their targets, or of a model's texts.
 
-The matches show whether a pipeline can have made the sources from the targets
-by leaving out words, and whether a model's texts keep the words of their
-sources.
+The matches show how sources were made, and whether a model keeps their words.
 """
 
 from __future__ import annotations
@@ -31,11 +29,8 @@ def share_of_words(sources: Sequence[str], texts: Sequence[str]) -> float:
 def fit(pairs: Sequence[Pair]) -> float:
     """Measure how well pairs agree with a pipeline that drops certain words, 0 to 1.
 
-    Such a pipeline keeps or drops a word regardless of its context, and does not
-    change the order. So a rule is made from the pairs: a word of the targets is
-    kept if at least half of its occurrences are also in the source, and otherwise
-    dropped. The result is the F1 score with which this rule predicts the words of
-    the sources.
+    The pairs yield a rule for which words are kept. The result is the F1 score with
+    which this rule predicts the words of the sources.
     """
     rows = [(_list_words(source), _list_words(target)) for source, target in pairs]
     positions = [{j for _, j in _align(*row)} for row in rows]
@@ -62,9 +57,6 @@ def _is_word(token: str) -> bool:
 
 def _align(source: Sequence[str], target: Sequence[str]) -> list[tuple[int, int]]:
     """Find the common subsequence of two lists of words with the largest weight.
-
-    Two forms of the same word also match, but with a smaller weight than equal
-    words.
 
     Returns:
         The index pairs (i, j) of the matching words, in order.

@@ -15,12 +15,9 @@ from autograder.figures.style import BLUE, GREEN, ORANGE
 def cross_attention(
     weights: Tensor, reads: Sequence[str], writes: Sequence[str]
 ) -> None:
-    """Draw the attention map of the last layer, averaged over its heads.
+    """Draw the attention map of the last layer, `(Lt, Ls)`, averaged over its heads.
 
-    Args:
-        weights: `(Lt, Ls)`.
-        reads: the Ls tokens of the source.
-        writes: the Lt tokens that the model writes, one for each row.
+    ``reads`` are the Ls tokens of the source, ``writes`` the Lt that are written.
     """
     figure, axes = style.subplots(height=1.2 + 0.36 * len(writes), width=5.4)
     maps.heat_map(axes, weights, writes, reads, size=7)
@@ -41,10 +38,7 @@ def mistakes(
 ) -> None:
     """Draw how many mistakes of each kind two or three models make.
 
-    Args:
-        counts: maps a model's name to the number of its mistakes of each of the kinds.
-        sentences: the number of sentences in which they were counted.
-        number: the figure's number, such as "6.3".
+    ``counts`` maps a model's name to its number of mistakes of each kind.
     """
     figure, row = style.subplots(1, len(counts), height=2.1, sharey=True)
     descriptions = []

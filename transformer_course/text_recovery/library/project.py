@@ -1,7 +1,6 @@
 """A project's runner: one budget for all training runs, and a log of each of them.
 
-The student writes the functions that build and train a model; the runner limits the
-target tokens, measures on dev, and writes the log. See `Project`.
+The student writes the functions that build and train a model; see `Project`.
 """
 
 from __future__ import annotations
@@ -47,15 +46,13 @@ class Project:
     """A series of runs that share a budget of training tokens and a log.
 
     Args:
-        build: maps settings, corpus and seed to an untrained model and its
-            tokenizer.
+        build: maps settings, corpus and seed to an untrained model and tokenizer.
         train: trains the model; it must take its batches through a `TokenMeter`.
-        decode: maps a model and source ids to target ids, as in `recover`.
+        decode: maps a model and source ids to target ids.
         settings: the settings that a run may change, with their default values.
         parts: unit 4's module, with its Transformer.
         segment: cuts a word into subwords; see SubwordTokenizer.
-        level: how strongly the sources are damaged, 1 to 3; see `pipeline.damage`.
-        folder: the folder for the log, the hand-in and the subfolder ``runs``.
+        level: how strongly the sources are damaged, 1 to 3.
         budget: the number of target tokens for all training runs together.
     """
 
@@ -97,7 +94,6 @@ class Project:
         """Train a model, measure it on dev, and log it; a logged run is not repeated.
 
         Args:
-            name: unique in the log.
             hypothesis: the result that the student expects, and why.
             against: the run to compare with.
             tokens: target tokens of the run, which count towards the budget.
@@ -127,12 +123,7 @@ class Project:
 
         Args:
             of: the training run that provides the model, and the run to compare with.
-            decode: the new way to decode: maps a model and source ids to target ids.
-            options: the settings to log, such as ``beam`` and ``alpha``, which are also
-                used to decode if this run is handed in.
-
-        Raises:
-            ProjectError: an argument is invalid.
+            options: settings to log, such as ``beam``, which a hand-in also uses.
         """
         trained = self._kept.find_here(of)
         planned = {**trained.settings, **options}
@@ -147,11 +138,7 @@ class Project:
         return self._measure_and_log(run, texts, seconds)
 
     def next_step(self, name: str, text: str) -> None:
-        """Record the student's conclusion from a run.
-
-        Raises:
-            ProjectError: there is no such run, or the text is too short.
-        """
+        """Record the student's conclusion from a run, in a sentence."""
         self._kept.find(name)
         if len(text.strip()) < _REASON:
             raise ProjectError(f"say what follows from {name!r}, in a sentence")
@@ -211,10 +198,7 @@ class Project:
     ) -> LoggedRun:
         """Build a model, train it on ``tokens`` target tokens, measure and log it.
 
-        If the training is interrupted or fails, the tokens so far are logged.
-
-        Raises:
-            ProjectError: ``train`` took no batch through the meter.
+        A run that is interrupted or fails is logged with its tokens so far.
         """
         torch.manual_seed(run.seed)
         model, tokenizer = self._build(dict(settings), self.corpus, run.seed)
@@ -298,11 +282,7 @@ class Project:
         return {**self.settings, **changes}
 
     def _find_logged(self, name: str, planned: Settings) -> LoggedRun | None:
-        """Return the logged run with this name, and print it; None if there is none.
-
-        Raises:
-            ProjectError: that run has different settings, or another corpus or level.
-        """
+        """Return and print the logged run with this name; refuse different settings."""
         run = self.log.get(name)
         if run is None:
             return None
@@ -320,9 +300,6 @@ class Project:
         seed: int,
     ) -> LoggedRun:  # fmt: skip
         """Validate a planned run and return its log entry.
-
-        Its ``changed`` maps each setting whose value differs from that in the run
-        ``against`` to both values, that run's first ("-" if it lacks the setting).
 
         Raises:
             ProjectError: the name, the hypothesis or the run ``against`` is invalid.

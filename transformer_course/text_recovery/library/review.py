@@ -16,8 +16,7 @@ ARCHITECTURE = {"num_heads", "num_layers", "d_model", "d_ff", "residual", "dropo
 def missing(log: RunLog) -> Iterator[str]:
     """Yield a line for everything that the log lacks; none if it is complete.
 
-    A project needs `FEWEST` runs, and some that compare positions, beams and parts of
-    the architecture; each run needs a hypothesis, and a comparison a next step.
+    For example, it may lack runs, comparisons or hypotheses.
     """
     runs = [run for run in log.runs if not run.stopped]
     yield from log.remarks
@@ -46,9 +45,8 @@ def missing(log: RunLog) -> Iterator[str]:
 def _find_unfinished(runs: Sequence[LoggedRun]) -> Iterator[str]:
     """Yield, for each comparison without a next step, the name of its first run.
 
-    Runs that change the same settings of the same run form one comparison, for
-    which the student must record a conclusion (the "next step") with one of its
-    runs. The comparison that contains the newest run does not need it yet.
+    Runs that change the same settings of the same run form one comparison. The
+    newest one may be unfinished.
     """
     comparisons = defaultdict(list)
     for run in runs:

@@ -1,10 +1,7 @@
 """The scale that turns a BLEU score into a share of the points.
 
-Between the scores that are given here, the share is interpolated linearly. For
-the embedded corpus, all but 100 are scores of baselines and trained models,
-which docs/recovery_grade.md describes; at level 1, they are partly estimated.
-For a student's corpus, no models are trained, so the score for all points is
-estimated from that of the baseline `Insertion`, the "inserter".
+For the embedded corpus, it is based on trained models (docs/recovery_grade.md).
+For a student's corpus, it is estimated from a baseline, the "inserter".
 """
 
 from __future__ import annotations
@@ -25,8 +22,7 @@ class Marks:
 
     Args:
         copy, rule, inserter: BLEU of the three baselines in `baselines`.
-        beyond: pairs (BLEU, share of the points) in rising order. They all lie
-            above the BLEU of copy and rule, which earn nothing.
+        beyond: pairs (BLEU, share of the points) in rising order.
     """
 
     copy: float
@@ -52,11 +48,8 @@ def _compute_marks(
 
     Args:
         copy, rule, inserter: BLEU of the three baselines in `baselines`.
-        baseline, reference: BLEU of two trained models of the notebook: the
-            baseline in part A, and the reference in part C, which follows its
-            recipe.
-        full: BLEU of a well-chosen run, for all points; None if the level does not
-            offer all points.
+        baseline, reference: BLEU of two trained models of the notebook.
+        full: BLEU that earns all points; None if the level does not offer them.
     """
     beyond = ((inserter, 1 / 6), (baseline, 1 / 3), (reference, 2 / 3))
     top_marks = () if full is None else ((full, 1.0), (100.0, 1.0 + BONUS))
@@ -75,9 +68,8 @@ EMBEDDED = {
 def marks_of_own_corpus(train: Sequence[Pair], test: Sequence[Pair]) -> Marks:
     """Return the scale for a student's corpus, from baselines that are measured on it.
 
-    The inserter's BLEU earns half of the points, and a BLEU about a fifth of the
-    way from there to 100 earns all. If the inserter is hardly better than copying
-    or the rule, the better of these plus 2 takes its place.
+    The BLEU of the inserter usually earns half of the points, and one about a fifth
+    of the way from there to 100 earns all.
     """
     sources, targets = zip(*test, strict=True)
     systems = (baselines.copy, baselines.rule, baselines.Insertion(train))

@@ -18,11 +18,9 @@ WIDEST, STEEPEST = 10, 2.0
 
 @dataclass(frozen=True)
 class Track:
-    """A corpus, a level of damage, and a way to decode.
+    """A corpus, a level of damage from 1 to 3, and a way to decode.
 
     Args:
-        corpus: `EMBEDDED`, or `OWN` for the one in ``my_corpus.json``.
-        level: the level of the pipeline, 1 to 3.
         beam: the number of hypotheses that a beam search keeps; 1 is greedy.
         alpha: the power of the length by which log-probabilities are divided.
     """
@@ -38,11 +36,7 @@ class Track:
         return self == Track(beam=self.beam, alpha=self.alpha)
 
     def __post_init__(self) -> None:
-        """Validate the fields, which come from an untrusted file.
-
-        Raises:
-            CheckpointError: a value is not allowed.
-        """
+        """Validate the fields, which come from an untrusted file."""
         for name, value, is_valid in (
             ("corpus", self.corpus, self.corpus in (EMBEDDED, OWN)),
             ("level", self.level, type(self.level) is int and self.level in LEVELS),

@@ -38,11 +38,7 @@ def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _read_symbols(result: object) -> list[Any] | tuple[Any, ...]:
-    """Check that a result is a list of symbols, and return it.
-
-    Raises:
-        WrongAnswerError: it is not a list or tuple.
-    """
+    """Return a list or tuple of symbols; raise WrongAnswerError for other types."""
     if not isinstance(result, list | tuple):
         raise WrongAnswerError(f"expected a list of symbols, got {describe(result)}")
     return result
@@ -80,8 +76,7 @@ def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
 def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the symbols of some words, in two calls each, and the merges afterwards.
 
-    Between the calls the first results are modified, which must not affect the second
-    ones: a function that caches its results has to return copies.
+    Modifying the first results must not change those of the second calls.
     """
     merges = [tuple(pair) for pair in json.loads(inputs["merges"])]
     words = json.loads(inputs["words"])

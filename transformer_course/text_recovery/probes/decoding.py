@@ -17,9 +17,7 @@ class Script(nn.Module):
     """A model with known logits, which are sums of entries of two given tables.
 
     Logits after ``target[:, : t + 1]`` are ``places[sentence, t]`` plus the sum of
-    ``habits[token]`` over the whole prefix. The model determines the sentence from the
-    memory *and* the source, so both must be those of the prefix's sentence. In training
-    mode it takes the sentence for a different one, and shifts the logits by one token.
+    ``habits[token]`` over the prefix. A wrong memory, source or mode changes them.
     """
 
     one_hot: torch.Tensor  # (S, S)

@@ -27,17 +27,12 @@ LIMITS = {  # bytes
 class Measured(Interactor):
     """The judge's side: receives the files, and selects the sources to recover.
 
-    This is just a base class, because only grading needs a judge: the class that does
-    the work is in the exercise's file, which students do not have.
+    The class that does the work is part of grading, and not given to students.
     """
 
 
 def _recover(function: Callable[..., Any], sources: list[str]) -> list[str]:
-    """Call the student's function, and check that it returns one text per source.
-
-    Raises:
-        WrongAnswerError: the function returns anything else.
-    """
+    """Call the student's function, and check that it returns one text per source."""
     texts = function(list(sources))
     if not isinstance(texts, Iterable) or isinstance(texts, str):
         raise WrongAnswerError(f"expected a list of texts, got {describe(texts)}")
@@ -50,9 +45,7 @@ def _recover(function: Callable[..., Any], sources: list[str]) -> list[str]:
 def _measure_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Measure the texts recovered from the visible case, in the notebook's process.
 
-    The model's track (its corpus, level and beam) decides what the sources are. If
-    the corpus and level are those of the shipped checkpoint, the errors in the
-    first texts are reported too, to detect a copy of that checkpoint.
+    Errors may also be reported, to detect a copy of the shipped checkpoint.
     """
     try:
         student_track, corpus = measuring.read_track()
@@ -81,8 +74,7 @@ def _measure_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
 def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     """Report the texts that the student's function recovers for a sample of sources.
 
-    The judge decodes all sources with the weights in the file, which should yield the
-    same texts for the sample.
+    They should be those that the judge decodes with the weights in the file.
     """
     sources = json.loads(ask(_read_files())["sample"])
     texts = _recover(function, sources)
@@ -92,8 +84,7 @@ def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
 def _read_files() -> dict[str, torch.Tensor]:
     """Read the handed-in files (a checkpoint, perhaps a corpus), as bytes by name.
 
-    At most one byte more than its limit is read of each, so that the judge can refuse
-    it; files that are missing or empty are left out.
+    A file that is too large is cut one byte past its limit.
     """
     files = {}
     for path in (checkpoint.handed_in(), Path(own_corpus.FILE)):

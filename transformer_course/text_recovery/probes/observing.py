@@ -12,11 +12,7 @@ from autograder.checks.probes import describe, join_names, kind
 
 
 def write_json(value: object, name: str) -> str:
-    """Convert a student's answer to JSON.
-
-    Raises:
-        WrongAnswerError: it contains anything but lists, numbers and texts.
-    """
+    """Convert an answer to JSON, or raise WrongAnswerError if that is impossible."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -27,11 +23,7 @@ def write_json(value: object, name: str) -> str:
 
 
 def read_text(value: object, name: str) -> str:
-    """Check that a value is a text, and return it.
-
-    Raises:
-        WrongAnswerError: it is not a text.
-    """
+    """Return a value that is a text; raise WrongAnswerError for other types."""
     if not isinstance(value, str):
         raise WrongAnswerError(f"expected {name} to be a text, got {describe(value)}")
     return value
@@ -50,11 +42,7 @@ def list_kinds(values: Iterable[object]) -> str:
 
 
 def read_number(value: object, name: str) -> torch.Tensor:
-    """Convert a number to a tensor without dimensions.
-
-    Raises:
-        WrongAnswerError: the value is not a number.
-    """
+    """Convert a number to a tensor without dimensions, or raise WrongAnswerError."""
     if isinstance(value, torch.Tensor) and value.numel() == 1:
         return value.detach().reshape(()).to(torch.get_default_dtype())
     if isinstance(value, bool) or not isinstance(value, int | float):

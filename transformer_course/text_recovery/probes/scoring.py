@@ -20,11 +20,7 @@ from transformer_course.text_recovery.probes.observing import read_number, write
     calls="* afterwards",
 )
 def bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the student's BLEU with its default tokenizer and with words as tokens.
-
-    The second call passes `str.split` for words. Also report the texts after the
-    calls.
-    """
+    """Report the student's BLEU with its default tokenizer and with words as tokens."""
     hypotheses = json.loads(inputs["hypotheses"])
     references = json.loads(inputs["references"])
     score = function(hypotheses, references)
@@ -47,8 +43,7 @@ _INTERVAL = ("low", "high", "wins")
 def paired_bootstrap(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the interval of the difference in score, and the second system's wins.
 
-    Also report the counts of both systems after the call, and the next number of
-    the random generator, which shows how many numbers were drawn.
+    The generator's next number shows how many numbers were drawn.
     """
     first, second = inputs["first"], inputs["second"]
     rng, resamples = random.Random(int(inputs["seed"])), int(inputs["resamples"])
@@ -63,10 +58,9 @@ def paired_bootstrap(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _score(total: torch.Tensor) -> float:
-    """A score of summed counts (matches, total, length), which is nonlinear like BLEU.
+    """Return a score of summed counts (matches, total, length).
 
-    Scaling the counts changes the score, so taking their mean instead of the sum is
-    detected.
+    It is nonlinear like BLEU, so a mean instead of the sum is detected.
     """
     matches, count, length = map(float, total.tolist())
     return 100 * (matches / count) ** 2 * count / (length + 50)
