@@ -1,13 +1,8 @@
 """Draw the inputs of a case until they expose certain mistakes.
 
-Inputs expose (*tell*) a mistake if it gives wrong answers to them. Some
-mistakes are exposed only by some random inputs, or in a gradient but not in a
-value, so that chance would decide what they cost a student. The build therefore
-draws samples of a case's inputs, and takes the sample that exposes most. It
-records the mistakes that this sample exposes and some other does not, with the
-aspect for which their answers then earn nothing. Whenever the case is drawn,
-including during grading, its inputs are redrawn until they expose all recorded
-mistakes, `MOST_DRAWS` times at most.
+Inputs expose (*tell*) a mistake if it gives wrong answers to them. Random
+inputs may expose a mistake only by chance, which would then decide a student's
+points. The build records these mistakes, and inputs are redrawn to expose them.
 """
 
 from __future__ import annotations
@@ -39,6 +34,7 @@ from autograder.checks.values import same_answer
 
 MOST_DRAWS = 2000  # tries to find inputs that expose all required mistakes
 _FEWEST, _SAMPLE = 3, 24  # the least and most samples of a case
+_TRIES, _OFTEN = 40, 3  # of so many draws, so many must expose all that is required
 # Tries to find stable inputs, and the part of the tolerance that rounding may use.
 _STABLE_DRAWS, _MARGIN = 20, 0.2
 _RUNS = 1500  # of variants, about as many as may be needed to sample an exercise
@@ -58,11 +54,7 @@ class InputsWithAnswers(dict[str, Value]):
 
 
 def sample(specification: Specification) -> dict[str, tuple[str, ...]]:
-    """Map each case to the variants of mistakes that only some of its inputs expose.
-
-    The build samples inputs of each case. If no sample exposes all of these variants,
-    those of the sample that exposes most are returned.
-    """
+    """Map each case to the variants of mistakes that only some of its inputs expose."""
     # Each run would need its own interactor.
     if specification.interactor_class is not Interactor:
         return {}
@@ -76,11 +68,8 @@ def sample(specification: Specification) -> dict[str, tuple[str, ...]]:
 def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str, ...]:
     """Find the variants that the best of some samples exposes, but not all samples do.
 
-    Chance would decide whether a case exposes them, so its inputs are to be redrawn
-    until they do. If no input is discrete, `_FEWEST` samples are enough.
-
     Args:
-        size: the number of samples; at least `_FEWEST` are drawn.
+        size: about how many samples of the inputs to draw.
     """
     sampler, names_by_draw = _Sampler(specification, kind), list[set[str]]()
     for n in range(max(size, _FEWEST)):
@@ -89,7 +78,29 @@ def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str,
         if n + 1 == _FEWEST and not _is_discrete(case.inputs):
             break
     always = names_by_draw[0].intersection(*names_by_draw)
-    return tuple(sorted(max(names_by_draw, key=len) - always))
+    names = max(names_by_draw, key=len) - always
+    return tuple(sorted(_leave_out_rare(specification, kind, names)))
+
+
+def _leave_out_rare(
+    specification: Specification, kind: CaseKind, names: set[str]
+) -> set[str]:
+    """Leave out variants until random inputs often expose all that remain.
+
+    Otherwise grading would spend seconds on redrawing a case's inputs, because
+    chance rarely exposes many variants together.
+    """
+    required = names.union(specification.tells.get(kind.name, "").split())
+    sampler, exposed_by_draw = _Sampler(specification, kind, required), list[set[str]]()
+    for n in range(_TRIES if names else 0):
+        case = sampler.draw_case(Draw(f"{specification.name}/{kind.name}/try {n}"))
+        exposed_by_draw.append(sampler.find_exposed(case, required))
+        if exposed_by_draw.count(required) == _OFTEN:
+            return names
+    while names and sum(required <= exposed for exposed in exposed_by_draw) < _OFTEN:
+        rarest = min(sorted(names), key=lambda n: sum(n in e for e in exposed_by_draw))
+        names, required = names - {rarest}, required - {rarest}
+    return names
 
 
 def _is_discrete(inputs: Answers) -> bool:
@@ -121,11 +132,7 @@ class _Sampler:
         return replace(case, aspect=self._kind.aspect, aspects=aspects)
 
     def find_tells(self, case: Case) -> set[str]:
-        """Find the variants that a case exposes: "name" or "name/aspect", see `Tells`.
-
-        For a variant that earns nothing in the case's own aspect, the other aspects in
-        `PRICES` are not listed, but parts of the results are.
-        """
+        """List the variants that a case exposes, written as in `Tells`."""
         tells = set[str]()
         for name in self.objects:
             lost = self._find_lost(case, name)
@@ -134,6 +141,16 @@ class _Sampler:
                 lost -= {case.aspect, *PRICES}
             tells |= {f"{name}/{aspect}" for aspect in lost}
         return tells
+
+    def find_exposed(self, case: Case, tells: Collection[str]) -> set[str]:
+        """Return those of ``tells`` that a case's inputs expose."""
+        split = {tell: _split(tell) for tell in tells}
+        lost = {name: self._find_lost(case, name) for name, _ in split.values()}
+        return {
+            tell
+            for tell, (name, aspect) in split.items()
+            if (aspect or self._kind.aspect) in lost[name]
+        }
 
     def _find_lost(self, case: Case, name: str) -> set[str]:
         """The aspects in which a variant's answers to a case earn nothing."""
@@ -172,11 +189,7 @@ def _split(tell: str) -> tuple[str, str]:
 def draw_until_telling(
     specification: Specification, kind: CaseKind, tells: Collection[str]
 ) -> CaseKind:
-    """Copy a kind of case, and let it redraw its inputs until they expose ``tells``.
-
-    Without ``tells``, the kind itself is returned. After `MOST_DRAWS` tries in vain,
-    the next inputs are taken even if they do not expose all of them.
-    """
+    """Return a kind of case that redraws its inputs until they expose ``tells``."""
     if not tells:
         return kind
 
@@ -190,13 +203,7 @@ def draw_until_telling(
 def draw_stably(specification: Specification, kind: CaseKind, draw: Draw) -> Inputs:
     """Draw inputs for which the solution's rounding errors in float32 are small.
 
-    For some inputs, a deep network amplifies its rounding errors, so that a correct
-    answer might be refused by chance. Inputs are redrawn while the solution,
-    computed in float32, differs from its expected answers by more than a part of
-    the tolerance. After `_STABLE_DRAWS` failures, the next inputs are returned
-    without this test. The first inputs are returned without it if the answers are
-    scored by a measure, if the probe is interactive, or if the expected answers do
-    not come from the solution.
+    Otherwise, a correct answer might be refused by chance.
     """
     inputs: Inputs = kind.inputs(draw)
     is_interactive = specification.interactor_class is not Interactor
@@ -219,11 +226,9 @@ def draw_stably(specification: Specification, kind: CaseKind, draw: Draw) -> Inp
 def find_unsteady(
     specification: Specification, objects: Mapping[str, object], case: Case
 ) -> set[str]:
-    """The variants whose answers to a case depend on rounding.
+    """Find the variants whose answers to a case depend on rounding.
 
-    Their answers change if the inputs change by less than a millionth, so a different
-    processor might change them as well. If the solution's answers change too, the case
-    is sensitive to its inputs as such, and no variant is returned.
+    Tiny changes of the inputs change their answers, but not the solution's.
     """
     moved = move_inputs(case.inputs)
     objects = {
