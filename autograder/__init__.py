@@ -27,7 +27,10 @@ aliases.install()
 
 
 def __getattr__(name: str) -> object:
-    """Import an exported object's module only when the object is first used."""
+    """Return an exported object; its module is imported only now.
+
+    Thus nbgrader's commands need not import PyTorch.
+    """
     if name not in _WHERE:
         raise AttributeError(f"module 'autograder' has no attribute {name!r}")
     module = importlib.import_module(f"autograder.checks.{_WHERE[name]}")

@@ -30,7 +30,10 @@ class AliasFinder(MetaPathFinder, Loader):
         return ModuleSpec(name, self) if self._todays_name(name) else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Import and return the current module that an old name stands for."""
+        """Import and return the current module that an old name stands for.
+
+        Python will overwrite its ``__spec__``, which ``spec.loader_state`` keeps.
+        """
         module = importlib.import_module(self._todays_name(spec.name))
         spec.loader_state = module.__spec__
         return module
@@ -48,6 +51,9 @@ class AliasFinder(MetaPathFinder, Loader):
 
 
 def install() -> None:
-    """Make the old names of the course's modules importable."""
+    """Make the old names of the course's modules importable.
+
+    Python's own finders come later, as they would load a submodule a second time.
+    """
     if ALIASES:
         sys.meta_path.insert(0, AliasFinder(ALIASES))

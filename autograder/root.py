@@ -1,7 +1,8 @@
 """Find the course that the engine works on: its folder, settings and package.
 
-The folder is ``$AUTOGRADER_COURSE``, or else the nearest one upward that holds
-a ``course.toml``, or else that of the installed course.
+The folder is ``$AUTOGRADER_COURSE``, or else the nearest one with a
+``course.toml``, upward from the working directory, or else that of the
+installed course.
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ def expected_answers(
 ) -> Answers:
     """Compute the reference object's answers to a case's inputs.
 
-    They are usually rounded, so that they do not depend on the processor.
+    Those in float64 are rounded and returned in float32, so that they do not depend
+    on the processor.
 
     Raises:
         CourseError: the object raises an error, or an answer is complex.

@@ -57,7 +57,8 @@ def _draw_tensor(
 ) -> torch.Tensor:
     """Draw a tensor of the parameter's dtype; ``shape`` holds names of dimensions.
 
-    ``*name`` stands for any number of dimensions. Booleans are drawn as a mask.
+    ``*name`` stands for any number of dimensions. Each row of a boolean tensor
+    holds a True and a False, if it can.
     """
     values: Mapping[str, Any] = sizes.values
     concrete: list[int] = []

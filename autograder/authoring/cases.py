@@ -217,6 +217,8 @@ def fresh_cases(
 def load_tells(name: str) -> Tells:
     """Load the wrong programs that the inputs of each case must expose, by case.
 
+    They come from the hidden references; without these, the result is empty.
+
     Args:
         name: the exercise, "unit/name".
     """

@@ -43,12 +43,13 @@ class Contract:
         dropout: the kinds of cases on which dropout is tested; and, by name, the
             values of the inputs that set its rate.
         sizes: inputs of special sizes by label, as a function from `special_sizes`
-            or as changes to the sizes of the first case.
+            or as changes to the first sizes that a case states.
         typed: whether results must have the dtype of the inputs, also in float64.
         narrow: whether results must keep the dtype of bfloat16 inputs as well.
         named: whether a module may have only the parameters that the task names.
         alone: whether a module's state dict may hold nothing but these parameters.
-        shown: whether gradients are tested for the first result only.
+        shown: whether gradients are tested for the first result only, since the
+            others are just shown, like attention weights.
     """
 
     arguments: str = ""

@@ -48,7 +48,8 @@ def make_files(
 ) -> Products:
     """Make all files that are built from a unit's notebook, and check the unit.
 
-    The module of the solutions is even written, to make the rest by running it.
+    The solutions' module is also written, since the rest is made by running it; if
+    the build fails, the old one is put back.
 
     Args:
         given_names: the exercises whose solutions students get; None for no change.

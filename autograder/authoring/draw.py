@@ -14,7 +14,8 @@ class Draw:
     """A seeded generator of inputs that are the same on every machine.
 
     Floats are multiples of 2**-14. They are exact in float32 up to 1024, but rarely
-    in float16 or bfloat16, so code that computes in them gives other results.
+    in float16 or bfloat16, so code that computes in them gives other results. NumPy
+    draws them, since the last digits of PyTorch's floats depend on the processor.
     """
 
     def __init__(self, seed: int | str):

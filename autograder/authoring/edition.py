@@ -114,7 +114,10 @@ def scale_points(points: Sequence[float], total: float) -> list[float]:
 def find_giveaways(
     unit: Unit, given_names: Collection[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield pairs of a given exercise and an unsolved one that its solution reveals."""
+    """Yield each given exercise with an unsolved one that its solution reveals.
+
+    Both are written "unit/name".
+    """
     for name, keys in manifest.read(unit).keys.items():
         unsolved = f"{unit.name}/{name}"
         for key in keys:

@@ -39,7 +39,8 @@ TIMES, SECONDS = 20, 0.5
 class Count:
     """How many generated mutants of an exercise its cases catch.
 
-    Of the others, those known to be equivalent to the solution are ``explained``.
+    Of the others, ``explained`` are known to be equivalent to the solution, and
+    ``survivors`` describes the rest.
     """
 
     name: str

@@ -18,7 +18,7 @@ def causal_mask(length: int) -> torch.Tensor:
 def open_mask(draw: Draw, *shape: int, chance: float = 0.5) -> torch.Tensor:
     """Draw a mask with a True (may be attended to) and a False in every row.
 
-    Rows need two entries or more; the rest are True with probability ``chance``.
+    Rows need two entries or more; any others are True with probability ``chance``.
     """
     keep = draw.flags(*shape, chance=chance)
     allowed = draw.ids(0, shape[-1], *shape[:-1], 1)

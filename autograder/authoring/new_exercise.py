@@ -30,7 +30,7 @@ _IMPORTS = {
 
 
 def create(unit: Unit, name: str) -> list[Path]:
-    """Add the skeleton of a new exercise to a unit's end; return the files written.
+    """Add a new exercise's skeleton after a unit's last; return the files written.
 
     Raises:
         CourseError: the name is invalid or taken; nothing is written.
@@ -90,7 +90,7 @@ def _text(path: Path) -> str:
 def _with_cells(
     text: str, wording: Wording, count: int, words: Mapping[str, str]
 ) -> str:
-    """Insert a new exercise after a notebook's last check, and correct the count.
+    """Insert a new exercise after a notebook's last check; update the stated count.
 
     Args:
         count: the number of exercises before.

@@ -59,7 +59,7 @@ def right(name: str, variant: Variant, tests: str = "") -> Variant:
     """Make an accepted solution: one in a different style, which must get every point.
 
     Args:
-        variant: how it differs from the notebook's, from `edit` or `source`.
+        variant: the change to the notebook's solution, by `edit` or `source`.
         tests: words quoted from the requirement that allows this style.
     """
     return replace(variant, name=name, tests=tests)

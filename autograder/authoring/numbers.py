@@ -86,7 +86,10 @@ def refuse_untitled(cells: Sequence[Cell]) -> None:
 
 
 def titles(cells: Sequence[Cell]) -> dict[str, str]:
-    """Map each exercise to its title, from the heading above its check."""
+    """Map each exercise to its title, from the heading above its check.
+
+    It is "" if there is no such heading.
+    """
     by_name, title = {}, ""
     for cell in cells:
         if cell.kind == "markdown":

@@ -59,8 +59,8 @@ def answer_aspects(
     """Map answers to the aspect of the points that they earn.
 
     An aspect is what answers are about, such as "values" or "gradients". The probe,
-    which calls a student's object, declares one for each answer. An answer without
-    an entry counts for the aspect of its case.
+    which calls a student's object, declares one for each answer. Whether it counts
+    depends on the case; an answer without an entry counts for the case's own.
     """
     if kind.says and kind.name != SEQUENCE:  # a general property
         return {}

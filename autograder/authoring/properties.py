@@ -170,7 +170,8 @@ def sequence(
     """Make a case that applies the exercise's own probe to several inputs in turn.
 
     The first inputs are repeated at the end, to expose an object that keeps state
-    between calls. The result is () if the exercise has no suitable kinds of cases.
+    between calls. The result is () if too few kinds of cases are suitable, or if
+    there are too many.
     """
     usable = [
         kind

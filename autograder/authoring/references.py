@@ -175,7 +175,7 @@ _RIGHT, _MISTAKEN, _PAIRS = 0.1, 1.0, 10.0
 
 
 def difference(old: Mapping[str, Exercise], new: Sequence[Exercise]) -> str:
-    """Describe the first real difference between two builds; "" if there is none."""
+    """Describe the first difference beyond rounding between builds; "" if none."""
     if not old:
         return "there is no earlier file to compare with"
     if list(old) != [exercise.name for exercise in new]:

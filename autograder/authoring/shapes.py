@@ -79,7 +79,7 @@ class Signature:
 
 
 def refuse_wrong(cells: Sequence[Cell]) -> None:
-    """Raise a CourseError if the annotations in a notebook's code cannot be used."""
+    """Raise a CourseError if shapes or dtypes in annotations cannot be used."""
     faults = Faults()
     for cell in cells:
         if cell.kind == "code":

@@ -249,7 +249,8 @@ class _Plan:
     ) -> SpecialSizes | None:
         """Make a function that draws a case's inputs in unusual sizes, by label.
 
-        Each dimension has the size 1 in turn, and then all have the same size.
+        Each dimension that is not ``fixed`` has the size 1 in turn, and then all of
+        them the same size. The result is None if there is nothing to change.
 
         Args:
             more: further changes to the sizes of ``kind``, by label.
@@ -315,7 +316,7 @@ def _describe_argument(parameter: Parameter, sizes: InputSizes) -> str:
 def _forms(parameter: Parameter, sizes: InputSizes) -> list[tuple[str, ...]]:
     """List the shapes of an argument or a result, each as a tuple of dimensions.
 
-    A ``*name`` is listed with several numbers of batch dimensions.
+    A shape with a ``*name`` is listed with several numbers of batch dimensions.
     """
     forms = list[tuple[str, ...]]()
     for shape in parameter.shapes:

@@ -63,7 +63,7 @@ def small_cases(
 
 
 def _with_results_only(specification: Specification, case: Case) -> Case:
-    """Copy a case without expected answers for anything but results."""
+    """Copy a case, keeping only results among its expected answers."""
     probe, parts = find(specification.name), specification.part_names
     expected = {
         name: value

@@ -23,8 +23,9 @@ class InputSizes:
 
     Args:
         values: a dimension's size by its name. An argument's name may map to its
-            value, the shape to draw (``"B 1 Lk"``), or a function that draws it;
-            "weights" maps to the largest weight of a module.
+            value, the shape to draw (``"B 1 Lk"``), or a function of a Draw and the
+            values that its other parameters name; "weights" maps to the largest
+            weight of a module, by default 1.
         below: integers are drawn from 0 up to this number, which is excluded.
         scale: floats are drawn between -scale and scale.
         dtype: the dtype of weights and arguments, in place of float32. If stated,
@@ -51,16 +52,17 @@ class CaseKind:
             that change from row to row.
         measure, scale: for answers that are not just right or wrong: the measure's
             name (see measures/), and rising pairs (value, share of the points).
-        expected: a function from a Draw to the expected answers, for inputs that
-            are generated from the answers.
+        expected: a function from a Draw, seeded as for the inputs, to the expected
+            answers, if the inputs are generated from these.
         aspect: what the answers are about, which decides what a wrong one costs;
             "limits" is for unusual inputs.
         says, asks: for a general property, the message and the question, in which
             ``{label}`` describes the calls that went wrong.
-        open: whether the correct answer could be guessed, or read in the sandbox.
-            It then counts only if another case is answered correctly as well.
+        open: whether the correct answer is the same for all random inputs, or can
+            be read in the sandbox. It then counts only if a case that is not open
+            is answered correctly as well.
         undivided: whether parts of the results earn no points separately, because
-            some part could be guessed.
+            the answer to some part is open in this sense.
         tests: words quoted from the requirement that the case tests.
     """
 
@@ -154,7 +156,8 @@ class Specification:
             costs only the share of its case or part.
         interactor: the judge's side of the probe, if it must know what is secret.
         ready_made: functions that solve the exercise and that its text forbids,
-            such as "torch.softmax". A result that uses one earns no points.
+            such as "torch.softmax" or "my_course.library.decoding.make_batch". A
+            result that uses one earns no points.
         results: names for the returned values, in words, joined by ", ".
         gradients: whether gradients of the results are compared, where possible.
         numbers: a module's numeric attributes to compare, joined by spaces.
@@ -167,7 +170,8 @@ class Specification:
             several names joined by ", "; by default, the exercise's own.
         is_possible: says whether inputs make sense, when small cases are cut from
             large ones.
-        helpers: names of functions that the cell defines before the target.
+        helpers: names of functions that the cell defines before the target, and
+            that belong to the solution.
     """
 
     cases: Sequence[CaseKind]

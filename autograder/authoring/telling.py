@@ -68,6 +68,8 @@ def sample(specification: Specification) -> dict[str, tuple[str, ...]]:
 def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str, ...]:
     """Find the variants that the best of some samples exposes, but not all samples do.
 
+    Those that inputs would too rarely expose together are left out.
+
     Args:
         size: about how many samples of the inputs to draw.
     """
@@ -189,7 +191,10 @@ def _split(tell: str) -> tuple[str, str]:
 def draw_until_telling(
     specification: Specification, kind: CaseKind, tells: Collection[str]
 ) -> CaseKind:
-    """Return a kind of case that redraws its inputs until they expose ``tells``."""
+    """Return a kind of case that redraws its inputs until they expose ``tells``.
+
+    It gives up after many tries, and takes the next inputs.
+    """
     if not tells:
         return kind
 
@@ -201,7 +206,7 @@ def draw_until_telling(
 
 
 def draw_stably(specification: Specification, kind: CaseKind, draw: Draw) -> Inputs:
-    """Draw inputs for which the solution's rounding errors in float32 are small.
+    """Try to draw inputs for which the solution's float32 rounding errors are small.
 
     Otherwise, a correct answer might be refused by chance.
     """

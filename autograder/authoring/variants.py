@@ -88,7 +88,11 @@ def stands_alone(specification: Specification, variant: Variant) -> bool:
 
 
 def apply_edit(source: str, edit: Edit) -> str:
-    """Apply one edit to the source, in which its old text must occur exactly once."""
+    """Apply one edit to the source.
+
+    Raises:
+        CourseError: the edit's old text does not occur exactly once.
+    """
     occurrences = list(_places(source, clean(edit.old), clean(edit.new)))
     if len(occurrences) != 1:
         raise CourseError(

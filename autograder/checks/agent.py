@@ -57,7 +57,8 @@ def in_place(
     Grading uses this to try an exercise again with right versions of earlier ones.
 
     Args:
-        answers: the source of the student's cells to run again after ``code``.
+        answers: the source of the student's cells to run again after ``code``, so
+            that their classes inherit from its classes.
     """
     before = dict(names)
     try:

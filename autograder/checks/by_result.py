@@ -1,7 +1,8 @@
 """Name the mistake behind one wrong result, if no mistake explains all results.
 
-If an exercise asks for several results, each may be spoilt by another mistake.
-One can still be named if it alone explains a wrong result in every case.
+If an exercise asks for several results, each may be spoilt by a different
+mistake. One is still named if it alone explains a wrong result in every case,
+and agrees with all right results.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ def name_by_result(
 ) -> tuple[list[Mistake], bool]:
     """List the mistakes that explain single results, if none explains all of them.
 
-    A wrong result proves a mistake if this one, and no other, predicts it in every
-    case, unless it may be wrong by chance.
+    A wrong result proves a mistake if this one, and no other, predicts it and all
+    right results in every case, unless it may be wrong by chance.
 
     Returns:
         The proven mistakes; and whether each of the wrong results proves one.

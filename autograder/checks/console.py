@@ -14,7 +14,8 @@ _PLAIN = str.maketrans(
 def showable(text: str, stream: TextIO | None = None) -> str:
     """Replace the characters of a text that a stream (default: stdout) cannot show.
 
-    On Windows, for instance, a console often lacks the tick.
+    They become ASCII symbols, or "?". On Windows, for instance, a console often
+    lacks the tick.
     """
     encoding = getattr(stream or sys.stdout, "encoding", None) or "utf-8"
     if text.encode(encoding, "ignore").decode(encoding) == text:

@@ -53,7 +53,8 @@ class Contents:
     """The contents of a unit's notebook; ``title`` is like "4 · Encoder and decoder".
 
     ``places`` says where each exercise is, ``path`` names the essential exercises,
-    and ``written`` holds the points of each written question.
+    ``written`` holds the points of each written question, and ``attempts`` says
+    whether the course records attempts.
     """
 
     number: int = 0

@@ -74,7 +74,8 @@ class Mistake:
     """A known wrong solution, with what a good teaching assistant would say about it.
 
     ``says`` describes it, and ``asks`` is a question that helps to find it. Each of
-    its ``variants`` is a way to make it, with stored answers of its own.
+    its ``variants`` is a way to make it, with stored answers of its own; by
+    default, the only one has the mistake's name.
     """
 
     name: str
@@ -102,12 +103,15 @@ class Case:
         measure, scale: if answers are measured, the name of the measure, and pairs
             of a value and its share of the points.
         aspect: what the answers count for, like "values" or "masks".
-        says, asks: in a case of a general property, what to tell the student.
-        open: whether anybody can answer it without solving the exercise.
+        says, asks: in a case of a general property, what to tell the student if
+            only such cases fail; otherwise "".
+        open: whether anybody can answer it without solving the exercise; it then
+            counts only if a case that is not open is right as well.
         aspects: exceptions from ``aspect``, by name of the answer.
-        doubles: what identifies the answers of two mistakes together, as in
-            second_order.py.
-        shipped: aspects whose right answers can be read in a visible case.
+        doubles: for pairs of mistakes made together, the indices of the two, and
+            two numbers by which their answers are recognised (second_order.py).
+        shipped: aspects whose right answers can be read in a visible case; they
+            count like those of an open case.
         tells: variants that only some inputs distinguish from the solution.
         shapes: the shape of each result in the signature, like ``"B, L, h*d_k"``.
     """
@@ -149,8 +153,10 @@ class Exercise:
         builds_on: exercises of the same unit whose answers this one uses.
         separate: why each case is a task of its own; "" if they belong together.
         ready_made: functions that already do what students have to write.
-        arguments: the task's names of arguments, by function or ``Class.method``.
-        small: small cases in rising order; the first that fails is shown.
+        arguments: the task's names of arguments in order, by function or
+            ``Class.method``.
+        small: small cases in rising order; the first that fails is shown. They earn
+            nothing.
     """
 
     name: str

@@ -31,6 +31,7 @@ def wheel_name(version: str) -> str:
 def require_checks(unit: int, version: str = "") -> None:
     """Raise an error if the installed checks are too old for a notebook.
 
+    Otherwise, insert the style rules of figures into the page, if a person runs it.
     ``version`` is that of the wheel that was made together with the notebook.
 
     Raises:

@@ -64,7 +64,10 @@ def measure_answers(name: str, expected: Answers, actual: Answers) -> tuple[floa
 
 
 def details(name: str, expected: Answers, actual: Answers) -> dict[str, float]:
-    """Return the measured value, under the measure's name, and its details."""
+    """Return the measured value, under the measure's name, and its details.
+
+    Details that do not apply are left out.
+    """
     numbers, measure = {name: measure_answers(name, expected, actual)[0]}, find(name)
     with contextlib.suppress(*_UNREADABLE):
         extras = measure.details(expected, actual)
@@ -82,7 +85,8 @@ def remark(name: str, expected: Answers, actual: Answers) -> str:
 def credit(value: float, scale: Sequence[tuple[float, float]]) -> float:
     """Return the share of the points for a measured value; above 1 is a bonus.
 
-    It is interpolated linearly between the pairs (value, share) of ``scale``.
+    It is interpolated linearly between the pairs (value, share) of ``scale``, and
+    constant outside.
     """
     if not value > scale[0][0]:  # also for NaN
         return scale[0][1]

@@ -140,7 +140,7 @@ def from_stub(error: NotImplementedError) -> bool:
 
 
 def _others_stub(error: NotImplementedError, answer: object) -> str:
-    """Return the name of the unsolved function or class that an answer called, or "".
+    """Name another unsolved function or class that an answer called; "" for none.
 
     With this name, grading can repeat the check with the course's solution of it.
     """

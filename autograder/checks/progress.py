@@ -102,7 +102,8 @@ def _read_verdict(entry: Mapping[str, object]) -> StoredVerdict:
 def read_all(folder: Path) -> dict[str, StoredVerdict]:
     """Merge the progress files of a folder and of the folders beside it.
 
-    nbgrader gives each unit a folder of its own. Unreadable files are left out.
+    nbgrader gives each unit a folder of its own. Files that are unreadable, or that
+    belong to another user, are left out.
     """
     verdicts: dict[str, StoredVerdict] = {}
     for path in sorted(folder.parent.glob(f"*/{PROGRESS}")):

@@ -158,9 +158,9 @@ class _Notes:
 
 
 def _pattern(name: str) -> Callable[[str], object]:
-    """Return a function that searches a text for the words of a listed name, in order.
+    """Return a function that searches a text for the last part of a listed name.
 
-    There may be other text between them, as in the names of fused operators.
+    There may be other text between its words, as in the names of fused operators.
     """
     words = name.rpartition(".")[2].split("_")
     return re.compile(".*".join(map(re.escape, words))).search

@@ -1,6 +1,7 @@
 """Describe a verdict's cases in lines of text, and group cases that read the same.
 
-In HTML, backticks mark code, and asterisks emphasis in the course's sentences.
+In HTML, backticks mark code. Asterisks mark emphasis, but only in the course's
+own sentences.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ def _error(finding: Finding) -> str:
 def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
     """Say what went wrong in a case; for a hidden case, without inputs and numbers.
 
-    Measured values give nothing away, so they are always shown.
+    A measured value (BLEU, say) gives nothing away, so it is always shown.
     """
     wrong = [f for f in result.findings if f.problem or f.message]
     if not wrong:

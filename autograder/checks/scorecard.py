@@ -26,7 +26,7 @@ class ExerciseScore:
         passed: None as long as there is no verdict on the present answer.
         cases: how many cases passed, like "3 of 4"; "" without a verdict.
         remark: the recognised mistake, or the state in words.
-        aspects: for what points were lost, in words.
+        aspects: what points were lost for, in words.
         number: the exercise's number in the notebook, like "4.2".
         on_path: whether it is on the short path, the essential exercises.
         is_partial: whether nothing is wrong, but a measured answer could earn more.
@@ -71,8 +71,8 @@ def row_of(verdict: CheckResult) -> ExerciseScore:
 def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | None:
     """Return where to go on: an exercise that has not passed; None if there is none.
 
-    The search begins after the exercise ``after`` and wraps around. Essential
-    exercises of the unit (the short path) usually come first.
+    The search in ``rows``, a unit's exercises by name, begins after the exercise
+    ``after`` and wraps around. Essential ones (the short path) usually come first.
     """
     names = list(rows)
     start = names.index(after) + 1 if after in rows else 0
@@ -110,8 +110,8 @@ class Scorecard:
     def note(self, verdict: CheckResult, answer: object) -> None:
         """Remember a verdict for this session, and in the progress file.
 
-        There, an earlier verdict outlasts that on a stub. The code of ``answer`` is
-        recorded to notice later changes.
+        In the file, a verdict on an unsolved exercise replaces no other one. The code
+        of ``answer`` is recorded to notice later changes.
         """
         if not verdict.max_points:
             return  # there is no such exercise

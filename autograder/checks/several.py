@@ -78,7 +78,10 @@ def find_combined_mistakes(
 def _in_ordinary_cases(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> list[Mistake]:
-    """Return a list of the only mistake that gives all these results; [] for none."""
+    """Return a list of the only mistake that gives all these results; [] for none.
+
+    It is also [] unless some results are right and some wrong.
+    """
     count_wrong = sum(not result.passed for result in results)
     if not 0 < count_wrong < len(results):
         return []

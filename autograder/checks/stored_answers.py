@@ -39,7 +39,7 @@ def shorten(
 ) -> Value | Sketch:
     """Convert a mistake's answer to the form in which it is stored.
 
-    One that agrees with the expected answer becomes that; a large one a sketch.
+    It becomes the expected answer if it agrees with that, or a sketch if large.
     """
     if expected is not None and _agrees(expected, value, case):
         return expected

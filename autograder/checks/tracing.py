@@ -110,7 +110,8 @@ def report(answer: AnswerCode, noted: str, edits: Sequence[str]) -> Summary:
         ``{"cases": [...]}``, the most informative first. Each has a ``title``;
         ``made``, the code that created the module; ``call``, the arguments;
         ``notes``, the values of expressions by number; ``ran``, the numbers of
-        those that ran; ``result``; ``moved`` (see `WatchedCall`); and ``edits``.
+        those that ran; ``result``; ``moved`` (see `WatchedCall`); and ``edits``,
+        the outcome of each edit.
 
     Raises:
         CannotTraceError: no call of this code can be observed.

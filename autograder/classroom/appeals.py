@@ -22,7 +22,8 @@ def review(
 ) -> Iterator[str]:  # fmt: skip
     """Describe each appeal that has no answer yet, with its results before and after.
 
-    New appeals are first graded once more and recorded as requests (requests.py).
+    Submissions with new appeals are first graded once more, and each new appeal is
+    recorded as a request (requests.py).
 
     Args:
         today: the date to record, like "02 November 2026".

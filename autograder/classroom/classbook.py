@@ -93,14 +93,15 @@ class Submission:
         points: by exercise; None where a person has yet to grade.
         penalty: points taken off for lateness.
         late: by how many seconds it was late; 0 if in time or unknown.
-        called_late: whether it was late, if need be according to the LMS.
+        called_late: whether it was late; without known times, whether the LMS says
+            so.
         records: the judge's verdicts by exercise, without written answers.
         repairs: (kind, sentence) for each repair before grading.
         refused: why it could not be graded, "" if it could.
         level: the level of isolation in which its code ran, "" if it did not run.
         is_grouped: False if its code ran without a Linux control group.
         seconds: how long grading took, None if unknown.
-        graded: identifiers of the notebooks that were graded.
+        graded: identifiers of the graded notebooks; "" for one without a result.
         marks: points and comments that people gave, by exercise.
         provenance: when and with which versions each notebook was graded.
     """

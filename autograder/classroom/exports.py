@@ -45,7 +45,7 @@ def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
     The result has only this column, and those that identify the students.
 
     Args:
-        title: the column's title; by default, the unit's name.
+        title: the column's title; by default, one like the unit's name.
 
     Raises:
         CourseError: ``into`` is not Canvas's export, or its column is unclear.
@@ -82,7 +82,10 @@ def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
 
 
 def _canvas_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
-    """Rank how surely a row is a student's: Canvas id 3, SIS id or login 2, name 1."""
+    """Rank how surely a row is a student's: Canvas id 3, SIS id or login 2, name 1.
+
+    If the student's Canvas id is known, it alone decides.
+    """
     login = into.cell(row, "SIS Login ID").casefold()
     if not into.cell(row, "ID"):
         return 0  # not a person: the points, or a heading
@@ -119,7 +122,10 @@ def moodle(book: Classbook, into: Sheet | None = None) -> Export:
 
 
 def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
-    """Rank how surely a row is a student's: email 3, id number 2, name 1, none 0."""
+    """Rank how surely a row is a student's: email 3, id number 2, name 1, none 0.
+
+    If both addresses are known, they alone decide.
+    """
     email = into.cell(row, "Email address").casefold()
     id_number = into.cell(row, "ID number")
     if email and student.email:
@@ -133,7 +139,10 @@ def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
 
 
 def pair_surest(ranks: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Map rows to columns that are each other's only best match; 0 is no match."""
+    """Map rows of a table of ranks to columns, each the other's only best match.
+
+    A rank of 0 is no match.
+    """
     best_of_row = [_surest(row) for row in ranks]
     best_of_column = [_surest(column) for column in zip(*ranks, strict=True)]
     return {

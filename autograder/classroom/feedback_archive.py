@@ -1,6 +1,7 @@
 """Pack feedback pages into zips for LMSs, under the names that each LMS expects.
 
-Canvas finds the student by two numbers in the name, and Moodle by its start,
+Canvas finds the student by the numbers of the student and of the submitted
+file, between underscores; Moodle by the name's start,
 ``Full Name_1234567_assignsubmission_file_``. For all others, a name begins with
 the student's name and id.
 """
@@ -69,7 +70,8 @@ def pack(
 ) -> tuple[Path, ...]:
     """Pack one file for each student into zips for LMSs; return the zips' paths.
 
-    They are ``TARGET-canvas.zip``, ``TARGET-moodle.zip`` and ``TARGET-pages.zip``.
+    They are ``TARGET-canvas.zip``, ``TARGET-moodle.zip`` and, for all other
+    students, ``TARGET-pages.zip``. No empty zip is written.
 
     Args:
         files: the file of each student, by id.

@@ -86,7 +86,7 @@ def read(unit: str, root: Path) -> Classbook:
     """Read the class's results for an assignment.
 
     Raises:
-        CourseError: nothing can be read, or points have changed since grading.
+        CourseError: no results can be read, or points have changed since grading.
     """
     exercises = list_items(unit, root)
     now = {exercise.name: exercise.max_points for exercise in exercises}

@@ -1,8 +1,8 @@
 """Report the course so far: all students over all units, as a page and a table.
 
 A student's share of a unit is the points divided by the maximum, after late
-penalties. The share of the course is their weighted mean, without a student's
-``drop`` worst units.
+penalties, and 0 if nothing was handed in. The share of the course is the
+weighted mean of these, without a student's ``drop`` worst units.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Mark:
     """A student's result in a unit.
 
     Attributes:
-        share: of the unit's points, usually from 0 to 1.
+        share: of the unit's points, usually 0 to 1; what is ungraded counts as 0.
         waiting: whether something is not graded yet.
         late: days late, rounded up.
         extended: the student's extension, in seconds.

@@ -27,7 +27,8 @@ class Service:
         send_grades: called with the class book, the course folder, whether to send
             nothing (a dry run), and whether a score in the LMS may become lower.
         fetch: called with an assignment, the course folder and a target folder;
-            downloads submissions, and returns remarks. None if that is impossible.
+            downloads submissions there for ``autograder collect``, and returns
+            remarks. None if that is impossible.
         send_feedback: called with an assignment, the course folder, and whether to
             send nothing. None if that is impossible.
     """

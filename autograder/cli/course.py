@@ -125,7 +125,7 @@ def _new_course(options: Namespace) -> int:
 def _validity(options: Namespace) -> int:
     """Run the checks on known wrong and right programs.
 
-    Return 0 if they judge all of them rightly and name 95 % of the mistakes.
+    Return 0 if all are judged correctly, and 95 % of the mistakes are named.
     """
     from autograder.authoring.catalogue import specification
     from autograder.authoring.verify import measure, total

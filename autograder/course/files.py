@@ -43,6 +43,8 @@ def write(path: Path, data: str | bytes, *, private: bool = False) -> bool:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write to, and rename it to ``path`` afterwards.
 
+    The old file stays if nothing was written there, or the ``with`` block raised.
+
     Raises:
         CourseError: the file cannot be written; an old one stays unchanged.
     """

@@ -22,7 +22,8 @@ def read(path: Path) -> NotebookNode:
     """Read a notebook in ``source/``, ``release/`` or ``autograded/``.
 
     Raises:
-        CourseError: it cannot be read; the message says how to restore it.
+        CourseError: it cannot be read; unless only permission is lacking, the
+            message says how to restore it.
     """
     return parse(text_of(path), path)
 

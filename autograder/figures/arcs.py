@@ -17,7 +17,10 @@ def arcs(
     weights: Sequence[float],
     colour: str = style.BLUE,
 ) -> None:
-    """Draw arcs from ``words[query]`` to the words that it attends to."""
+    """Draw arcs from ``words[query]`` to the words that it attends to.
+
+    There is one weight for each word; if it is below `LEAST`, there is no arc.
+    """
     from matplotlib.patches import Arc
 
     centres, end = _places(words)

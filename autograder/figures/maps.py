@@ -32,7 +32,8 @@ def heat_map(
     Args:
         matrix: (rows, columns), of torch or NumPy.
         signed: whether to use the diverging colormap, for values of both signs.
-        top: the absolute value with the strongest colour; None: the largest one.
+        top: the absolute value with the strongest colour; None: the largest one
+            that is allowed.
         allowed: booleans of the same shape; cells with False are struck out.
         values: the format of the values in the cells; None shows none. In large
             matrices they are never shown.

@@ -57,7 +57,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
 
     - A folder that belongs to another account than its student's is left out.
     - Links, devices and files of other accounts are left out.
-    - The time in a folder's name counts only if the last change agrees with it.
+    - The time of the last change counts if the folder's name gives another one.
     - An earlier submission is replaced only once the new one is complete.
     """
 
@@ -219,7 +219,10 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             shutil.rmtree(part, ignore_errors=True)
 
     def _copy(self, handed_in: HandedIn, part: Path) -> None:
-        """Copy a submission's files and its time into the new folder ``part``."""
+        """Copy a submission's files and ``timestamp.txt`` into the new folder ``part``.
+
+        The time in it is later than the submission's if a file changed meanwhile.
+        """
         part.mkdir(parents=True)
         left_out, changed = copy(
             handed_in.path, part, self.coursedir.ignore,

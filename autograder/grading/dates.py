@@ -124,7 +124,10 @@ def _refusing(start: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def how_late(seconds: float) -> str:
-    """Describe how late something was handed in, like "2 hours late"; "" if in time."""
+    """Describe how late something was handed in, like "2 hours late"; "" if in time.
+
+    One second or less stands for an unknown delay.
+    """
     if 0 < seconds <= 1:
         return "late, unknown by how much"
     return f"{in_words(seconds)} late".strip() if seconds > 0 else ""

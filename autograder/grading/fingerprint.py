@@ -19,7 +19,10 @@ _DOTTED = re.compile(rf"{_OURS}(?:\.\w+)+")  # also in strings, for `importlib`
 
 
 def fingerprint(unit: str, root: Path = ROOT) -> str:
-    """Return a digest of all files that a unit's verdicts depend on."""
+    """Return a digest of all files that a unit's verdicts depend on.
+
+    If it changes, submissions are graded again.
+    """
     digest = hashlib.sha256()
     by_name = {candidate.name: candidate for candidate in units(root)}
     # A custom course may grade a unit that is not built here.

@@ -29,7 +29,8 @@ log = logging.getLogger(__name__)
 def grade(task: Task) -> Graded:
     """Grade one notebook, without using the gradebook.
 
-    A refused submission counts zero, for the reason in its metadata.
+    A refused submission counts zero, for the reason in its metadata. Exceptions are
+    faults of the grader, the course or the machine.
     """
     started = time.monotonic()
     with logs.about(f"{task.student}/{task.assignment}"):

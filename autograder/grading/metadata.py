@@ -53,7 +53,7 @@ class GradingMetadata:
         """Read a notebook's grading metadata; it may be nbformat's or plain JSON.
 
         Raises:
-            LookupError, TypeError, AttributeError: it is not a valid notebook.
+            LookupError, TypeError, AttributeError: it or its metadata are not valid.
         """
         return cls.from_json(notebook["metadata"].get(KEY, {}))
 

@@ -39,7 +39,7 @@ def keep_appeal(root: Path, folder: Path, new_folder: Path) -> bool:
 def replace_hand_in(root: Path, folder: Path, new_folder: Path) -> None:
     """Replace a student's earlier hand-in by a new one, and keep the earlier one.
 
-    It is moved to ``.autograder/replaced/UNIT/STUDENT/``, and named after the time.
+    It is moved to ``.autograder/replaced/UNIT/STUDENT/``, named after the UTC time.
 
     Args:
         folder: the earlier hand-in, ``submitted/STUDENT/UNIT``.

@@ -1,7 +1,7 @@
 """A launcher for slow imports: ``python -m autograder.sandbox.launch MODULE``.
 
 Garbage collection, which would take a third of the time, is disabled until
-``MODULE.main`` calls `imported`.
+``MODULE.main`` calls `imported`. The process exits without cleaning up.
 """
 
 from __future__ import annotations

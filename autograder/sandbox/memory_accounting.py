@@ -25,7 +25,9 @@ _STEP = 1.25  # one step of niceness is a quarter less of a CPU
 
 
 def total_mb(pids: list[int], limit: float, warm_mb: float) -> float:
-    """Return the memory that processes hold, in MB; below ``limit``, roughly.
+    """Return the memory that processes hold, in MB.
+
+    If it is below ``limit``, shared pages count for each process, which is faster.
 
     Args:
         limit: MB that the processes may hold beyond what the warm server gave them.

@@ -151,7 +151,7 @@ class Span:
         return lost > _BUSY * (clock + lost)
 
     def pause(self) -> None:
-        """Take the time since the last look off the clock: the sandbox waited."""
+        """Take the time since the last look off the clock; the sandbox was waiting."""
         self._meter.look()
         seconds = self._meter.clock - self._seen
         self._seen = self._meter.clock

@@ -16,7 +16,8 @@ _USER = 11  # the first of utime, stime, cutime, cstime among the fields of stat
 def read_proc(path: str) -> str:
     """Read a file of /proc as text. Raises OSError.
 
-    What is not ASCII is replaced, because a sandbox chooses some names in it.
+    A sandbox chooses some names in it. What is not ASCII is replaced, and lines
+    must be split at line feeds alone.
     """
     with open(path, "rb", buffering=0) as file:
         return file.read().decode("ascii", "replace")

@@ -40,7 +40,8 @@ def supervise(
     """Run one kernel from start to end; errors are sent to the client.
 
     Args:
-        client: sends signals, and is told when the kernel has started or ended.
+        client: sends signals, and is told when the kernel has started or ended, in
+            JSON with the name of the sandbox's slot, and its usage or an error.
         channel: the descriptor of the kernel's socket to the judge.
         lifeline: a descriptor that is readable once the server is gone.
         groups: the control group below which the sandbox gets one; None for none.

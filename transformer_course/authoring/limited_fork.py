@@ -28,8 +28,10 @@ def run_in_limited_fork(
         megabytes: the limit on address space, beyond what this process uses.
 
     Raises:
-        WrongAnswerError: the function raised it, exceeded the CPU time, or crashed.
-        RuntimeError: the process ended without a result for any other reason.
+        WrongAnswerError: the function raised it, exceeded the CPU time, or crashed
+            with SIGABRT, SIGSEGV or SIGBUS.
+        RuntimeError: the process ended without a result for any other reason, such
+            as a different exception.
     """
     parent = os.getpid()
     reading, writing = os.pipe()

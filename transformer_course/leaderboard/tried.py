@@ -115,7 +115,8 @@ def read(unit: str, root: Path) -> Tried:
 def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
     """Sum up the logs of a class.
 
-    ``changes`` covers only runs that are long enough and make a single change.
+    ``changes`` covers only runs that are long enough and make a single change, and
+    the first `_MOST` changes of each student.
     """
     runs = [run for log in logs.values() for run in log.runs]
     medians: dict[tuple[str, str], list[Difference]] = defaultdict(list)
@@ -197,7 +198,10 @@ def as_html(unit: str, tried: Tried) -> str:
 
 
 def axis_end(changes: Sequence[TriedChange]) -> float:
-    """Return the end of the plot's axis: the largest median, from 1 to 100 BLEU."""
+    """Return the end of the plot's axis in BLEU, from 1 to 100.
+
+    It is the largest absolute value of the medians and their intervals' ends.
+    """
     distances = [abs(end) for change in changes for end in change.median]
     return max(1.0, min(100.0, max(distances, default=1.0)))
 

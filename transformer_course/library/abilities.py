@@ -45,6 +45,7 @@ def recall(
     """Map each ability to the share of the words requiring it that were recovered.
 
     The share is from 0 to 1, or NaN if no word of the targets requires the ability.
+    A recovered word is one that `difflib` matches, in order, with the output.
     """
     lost: Counter[str] = Counter()
     recovered: Counter[str] = Counter()

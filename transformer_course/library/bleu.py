@@ -1,6 +1,6 @@
 """BLEU by sacrebleu, from the n-gram counts of each sentence.
 
-Since the counts of a corpus are a sum, a bootstrap scores each text only once.
+A corpus's counts are the sum of these, so a bootstrap scores each text once.
 """
 
 from __future__ import annotations

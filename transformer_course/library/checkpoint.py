@@ -128,9 +128,9 @@ def notes(path: str | Path) -> dict[str, Any]:
 
 
 def handed_in(folder: str | Path = ".") -> Path:
-    """Return the path of the checkpoint to hand in, which is in ``folder``.
+    """Return the path of the checkpoint to hand in, `HANDED_IN` in ``folder``.
 
-    If it is missing, the instructor's checkpoint may take its place.
+    If only the instructor's checkpoint exists, return the path of that.
     """
     path = Path(folder) / HANDED_IN
     spare = _PACKAGE / "text_recovery" / SHIPPED

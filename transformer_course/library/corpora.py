@@ -71,9 +71,9 @@ def load(
     """Load a corpus of pairs.
 
     Args:
-        where: "embedded"; a text file or a folder of them; a folder with
-            train.json, dev.json and test.json, which are lists of
-            {"src": ..., "tgt": ...}; or "hf:NAME", a data set on the Hub.
+        where: "embedded"; a text file (one sentence per line, or running text) or a
+            folder of them; a folder with train.json, dev.json and test.json, lists
+            of {"src": ..., "tgt": ...}; or "hf:NAME", a data set on the Hub.
         damage: turns a sentence into its source; not used for JSON pairs.
         field: the column with the text in a Hugging Face data set.
 
@@ -106,9 +106,9 @@ def _pair_sentences(
 def _split_by_hash(
     name: str, sentences: Iterable[str], damage: Callable[[str], str]
 ) -> Corpus:
-    """Split sentences by a hash of the source: one in 20 to test, one in 20 to dev.
+    """Split sentences by a hash of the source, so that equal sources share a split.
 
-    Raises CorpusError if a split is empty.
+    One in 20 goes to test, another to dev. Raises CorpusError if one is empty.
     """
     parts: dict[str, list[Pair]] = {split: [] for split in SPLITS}
     for source, target in _pair_sentences(dict.fromkeys(sentences), damage):

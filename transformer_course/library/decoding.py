@@ -50,7 +50,8 @@ def make_batch(
     """Make padded int64 tensors of the ids in a batch.
 
     Returns:
-        sources `(B, n + 1)` with EOS, and targets `(B, m + 2)` with BOS and EOS.
+        sources `(B, n + 1)` with EOS, and targets `(B, m + 2)` with BOS and EOS,
+        where n and m are the largest lengths.
     """
     return (
         padded([[*ids, EOS] for ids in sources]),

@@ -40,7 +40,7 @@ def difference(counts: Tensor, against: Tensor, seed: int = 0) -> Interval:
 
     Args:
         counts: `bleu.counts` of the first system's texts, ``(n, 10)``.
-        against: the same for the second system, whose BLEU is subtracted.
+        against: those of the second for the same sentences; its BLEU is subtracted.
 
     Raises:
         ValueError: the two have different numbers of sentences.

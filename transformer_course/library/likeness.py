@@ -147,7 +147,8 @@ def _rename_for_gemma(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
     """Map three mistakes in attention, in words, to weights that have their effect.
 
-    With the weights, a correct model computes what a model with the mistake would.
+    With these, a correct model computes what a mistaken one does with the original
+    weights.
     """
     heads, groups = SIZES["num_heads"], SIZES["num_kv_heads"]
     dealt_out = torch.arange(heads).view(-1, groups).T.flatten()  # 0, 2, 1, 3

@@ -14,7 +14,8 @@ from torch import Tensor, nn
 class Sizes:
     """The hyperparameters of a model.
 
-    ``positions`` is "sinusoidal" or "learned"; ``residual=False`` is an ablation.
+    ``positions`` is "sinusoidal" or "learned". ``residual=False`` is an ablation:
+    it subtracts each layer's input from its output.
     """
 
     vocab_size: int

@@ -81,7 +81,7 @@ class RunLog:
         return sum(run.tokens for run in self.runs)
 
     def between_seeds(self, name: str) -> float | None:
-        """Return how much a run's BLEU changes at most with another seed, if known."""
+        """Return the most that another seed has changed a run's BLEU, if known."""
         differences = (
             abs(run.difference[0]) for run in self.runs
             if run.difference and run.against == name and run.changed.keys() == {"seed"}

@@ -13,7 +13,8 @@ from transformer_course.library.text import BOS, EOS, PAD
 def trim_at_eos(ids: torch.Tensor) -> torch.Tensor:
     """Replace each row's EOS and all after it by PAD, and drop final padding.
 
-    Rows of ids (B, L) that differ only after EOS become equal. BOS is also dropped.
+    A first column of BOS is also dropped. Rows of ids (B, L) that differ only after
+    EOS become equal; other tensors are returned unchanged.
     """
     if ids.dim() != 2 or ids.is_floating_point() or not ids.numel():
         return ids

@@ -31,7 +31,8 @@ def are_shared(student_errors: Mapping[str, str], copied: Mapping[str, str]) -> 
     """Return whether a student's model shares most errors of the shipped checkpoint.
 
     Both arguments are as from `errors`. Models that were trained separately share
-    less than half of their errors (docs/recovery_grade.md).
+    less than half of their errors (docs/recovery_grade.md). Few errors, which
+    chance could explain, give False.
     """
     shared = sum(student_errors.get(index) == text for index, text in copied.items())
     return len(copied) >= _TELLING and shared >= _SHARE * len(copied)

@@ -77,7 +77,7 @@ def first_shared_symptom(wrong: Sequence[CaseResult]) -> Sign:
 def _is_main(finding: Finding, result: CaseResult) -> bool:
     """Return whether a finding is about a result that no other wrong one explains.
 
-    If NAME is wrong, for example, it explains an answer called "... of NAME".
+    If NAME is wrong, it is taken to explain any answer called "... of NAME".
     """
     if is_gradient(finding) or result.case.aspect_of(finding.name) in MINOR:
         return False

@@ -151,7 +151,7 @@ def _names(
 ) -> dict[str, set[str]]:
     """Map results to their expected values, as texts; tensors to their first entries.
 
-    ``belongs`` selects by ``problem``, which is "" for a right result.
+    ``belongs`` tests a finding's ``problem``, which is "" for a right result.
     """
     names: dict[str, set[str]] = {}
     for result in results:

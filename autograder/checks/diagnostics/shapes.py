@@ -212,7 +212,7 @@ def too_long(findings: Sequence[Finding]) -> Sign:
 def is_prefix_or_suffix(finding: Finding, dim: int) -> bool:
     """Return whether one tensor of token ids is a prefix or a suffix of the other.
 
-    Tensors of any dtype but int64 give True.
+    They are compared along ``dim``. Any dtype but int64 gives True.
     """
     if not finding.tensors:
         return False

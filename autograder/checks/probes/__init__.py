@@ -215,7 +215,7 @@ def describe(value: object) -> str:
 
 
 def kind(value: object, promised: type = Real) -> str:
-    """Name the type of a value; as "a number" or "a float" if it is as promised.
+    """Name a value's type: "a number" or "a float" if it is as ``promised``.
 
     A bool counts as neither.
     """

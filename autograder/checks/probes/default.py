@@ -4,8 +4,12 @@ A function is called with its inputs. A class is instantiated with the inputs
 named ``make.NAME``, gets the weights named ``weights.NAME``, and is then
 called. Results, arguments after the call, and gradients are reported.
 
-The input ``call`` describes the call in JSON: the order of arguments, the names
-of results, dtypes and more. The build writes it (authoring/sizes.py).
+The input ``call`` describes the call in JSON: the ``order`` of the arguments,
+the names of the ``results``, and, if needed, the options that make a
+``module``, its attributes to report (``numbers``), the arguments that are NumPy
+``arrays`` or stay ``tensors`` even without dimensions, a ``dtype`` and the
+arguments to ``cast`` to it, and whether to report ``gradients``. The build
+writes it (authoring/sizes.py).
 """
 
 from __future__ import annotations

@@ -60,6 +60,9 @@ def who_sees_whom(
 ) -> torch.Tensor:
     """Find whether output i depends on position j of the inputs: bool ``(B, Lq, Lk)``.
 
+    Sequences are scaled down, because among large scores the weight of an allowed
+    key may be as small as a rounding error.
+
     Args:
         function: maps sequences, ``(B, L, d)`` each, to outputs ``(B, Lq, ...)``.
         pushed: how many sequences, from the last one, are changed together.

@@ -38,7 +38,8 @@ def _training_mode(call: Call) -> Iterator[None]:
 def dropout(call: Call) -> Tries:
     """Yield calls in eval mode, and in training mode with a stand-in for dropout.
 
-    The stand-in is not random, so the results show where dropout is applied.
+    The stand-in is not random, so the results show where dropout is applied. The
+    number of entries that it is applied to is reported as well.
     """
 
     def first_result() -> Results:

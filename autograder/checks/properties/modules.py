@@ -41,7 +41,11 @@ def loaded(call: Call) -> Tries:
 
 
 def _list_contents(call: Call) -> Results:
-    """List what a module should not hold, as text: for each kind, names in a line."""
+    """List what a module should not hold, as text: for each kind, names in a line.
+
+    The kinds are buffers that require a gradient and, if the exercise is strict,
+    further parameters and entries of the state dict.
+    """
     learning = sorted(n for n, b in call.target.named_buffers() if b.requires_grad)
     contents = {"buffers that ask for a gradient": join_names(learning)}
     if call.alone:

@@ -24,7 +24,7 @@ class AttemptFiles:
     """What a student handed in at one time.
 
     Attributes:
-        files: contents by path.
+        files: contents by path, earlier uploads first.
         notes: remarks on the files for a person to read.
         fault: why they cannot be graded, "" if they can.
     """
@@ -162,7 +162,8 @@ def _rename_notebook(
 ) -> dict[str, bytes]:
     """Give the unit's notebook the name that grading expects; return the new files.
 
-    If others are beside it, only marks of copies, such as " (1)", are removed.
+    Unless it is the only one and in no folder, only marks of copies, such as
+    " (1)", are removed from names.
     """
     if _notebooks(files) == [path] and "/" not in path:
         return {(f"{unit}.ipynb" if p == path else p): d for p, d in files.items()}

@@ -125,6 +125,8 @@ def all_layouts() -> tuple[Layout, ...]:
 def to_utc(zone: str = "") -> ToUtc:
     """Make a function that converts a zone's time, or else this computer's, to UTC.
 
+    Its argument and its result are naive.
+
     Raises:
         UsageError: there is no such zone.
     """

@@ -1,6 +1,7 @@
 """Store the submissions in an LMS's archives where nbgrader looks for them.
 
-A fault in one becomes a line in the table that ``autograder collect`` prints.
+A fault in one archive or submission does not affect the others; it becomes a
+line in the table that ``autograder collect`` prints.
 """
 
 from __future__ import annotations

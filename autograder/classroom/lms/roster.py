@@ -43,7 +43,8 @@ class Enrolment:
     """A student on the roster, with data for which the gradebook has no field.
 
     Attributes:
-        participants: Moodle's number of the student; several if that is unclear.
+        participants: Moodle's number of the student in one assignment; several if
+            that is unclear.
         modified: when the student handed in, as Moodle's worksheet writes it.
     """
 
@@ -68,8 +69,8 @@ class Roster:
     def find(self, person: Submitter, layout: Layout, blind: bool = False) -> str:
         """Find the id of the only student who matches a person named in an archive.
 
-        Names are compared only if keys and addresses do not help. An empty roster takes
-        the LMS's own key as the id.
+        A name is enough only if there are no keys or addresses to compare. An empty
+        roster takes the LMS's own key as the id.
 
         Args:
             blind: whether the LMS hides the person's identity.

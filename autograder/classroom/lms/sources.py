@@ -95,6 +95,9 @@ def inside(source: Source, member: Member, most: int) -> Archive:
 def pieces(source: Source, deepest: int = DEEPEST) -> Iterator[Source]:
     """Yield each archive in a source: the source itself, or the zips that it contains.
 
+    The zips are archives only if there is nothing else, and no zip's name shows
+    that a student handed it in.
+
     Args:
         deepest: how many levels of zips in zips are opened.
 

@@ -119,7 +119,7 @@ class Place:
     def _dated(self, noted: Note) -> Note:
         """Return a `Note` on when the stored submission was handed in.
 
-        Its time is usually that in ``timestamp.txt``; otherwise, it is ``noted``.
+        Its time is usually that in ``timestamp.txt``; otherwise, ``noted`` is returned.
         """
         stamp, odd = intake.handed_in(self.folder)
         if stamp and not odd and noted.kind != "zip":

@@ -32,7 +32,8 @@ class StuckStudent:
 class ExerciseTries:
     """The attempts of a class at one exercise.
 
-    ``attempts`` and ``minutes`` are medians of the students who solved it, or None.
+    ``attempts`` and ``minutes`` (from the first attempt to the solution) are
+    medians of the students who solved it, or None.
     """
 
     number: str

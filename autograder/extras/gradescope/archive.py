@@ -1,7 +1,7 @@
 """Build the zip for Gradescope's autograder, with all that grading one unit needs.
 
-Gradescope runs its ``setup.sh`` once, and ``run_autograder`` for each hand-in.
-It contains hidden references and the course's secret, and must never be given
+Gradescope runs ``setup.sh`` once, and ``run_autograder`` for each hand-in. The
+zip contains hidden references and the course's secret, and must never be given
 to students.
 """
 

@@ -97,7 +97,8 @@ def rank(person: LmsMember, student: Student, has_lms_ids: bool) -> int:
     """Rate how certain it is that a member of the LMS's course is a student.
 
     Args:
-        has_lms_ids: whether members' keys are the roster's LMS ids.
+        has_lms_ids: whether members' keys are the roster's LMS ids. If so, a known
+            LMS id alone decides.
 
     Returns:
         4 for a key, 3 for the email, 2 for an id, 1 for the name, 0 for no match.

@@ -55,11 +55,12 @@ class RemoteFiles(Protocol):
 def fetch(source: RemoteFiles, folder: Path) -> list[str]:
     """Download all hand-ins into a folder.
 
-    Each student's files go to a subfolder with the LMS's number of the student.
-    ``fetched.json`` maps these numbers to names, emails and times of hand-ins.
+    Each student's files go to a subfolder named after the LMS's number of the
+    student. ``fetched.json`` maps these numbers to names, emails and times of
+    hand-ins.
 
     Returns:
-        A line for each file and each hand-in that is missing.
+        A line for each file that was left out and each hand-in without a file.
 
     Raises:
         CourseError: the LMS cannot be reached, or sends only a part of a file.

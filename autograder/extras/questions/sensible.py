@@ -24,7 +24,10 @@ _NOT_ASKED = {"strict", "dtype", "device", "requires_grad", "persistent", "inpla
 
 
 def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
-    """Return whether a person may write ``new`` (as code: ``text``) for ``old``."""
+    """Return whether a person could plausibly write ``new`` in place of ``old``.
+
+    ``text`` is the code of ``new``.
+    """
     if isinstance(new, ast.Expr) and not isinstance(new.value, ast.Call):
         return False
     if isinstance(new, ast.Return) and text in ("return", "return None"):

@@ -196,7 +196,10 @@ def _folder(path: Path, mode: int, group: int | None = None) -> None:
 
 
 def _make_exchange(room: Classroom, group: int) -> None:
-    """Make the exchange with nbgrader's layout, but owned by the graders' group."""
+    """Make the exchange with nbgrader's layout, but owned by the graders' group.
+
+    It is made before the first release, so that no student can create it.
+    """
     _folder(room.folder, 0o755)
     _folder(room.exchange, 0o3777, group)
     inside = room.exchange / room.course_id

@@ -57,7 +57,7 @@ class Pair:
 
     Attributes:
         share: the weight of what both wrote, divided by the smaller total weight.
-        rare: this weight in bits; what only few students wrote weighs most.
+        rare: the weight of what both wrote, in bits; what few wrote weighs most.
         exercises: the similar exercises, the most similar first.
         same_names: whether even the names they chose agree.
     """
@@ -149,8 +149,8 @@ def compare(
 ) -> Comparison:
     """Find the pairs of students that a person should look at.
 
-    All students were given ``release_code``, which is ignored. Memory grows with
-    the square of the class.
+    ``answers`` has each student's code by exercise; ``release_code``, which all
+    were given, is ignored. Memory grows with the square of the class.
     """
     students = sorted(answers)
     if len(students) < 2 or not any(answers.values()):

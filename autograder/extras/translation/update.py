@@ -38,7 +38,8 @@ class Updated:
 def update(language: str, unit: Unit | None = None) -> Updated:
     """Update the file of a unit, or of the engine, to its current sentences.
 
-    Translations are kept, and new sentences may take over one from another file.
+    Translations are kept, and those of new sentences are taken from other files, if
+    possible.
 
     Raises:
         CourseError: a file or the language is invalid; the file is not changed.

@@ -57,7 +57,7 @@ class Watch:
         A student who hands in too often has to wait for a later round.
 
         Raises:
-            CourseError: something failed; the next round tries again.
+            CourseError: at the end, if something failed; the next round tries again.
         """
         failed = []
         try:

@@ -64,7 +64,7 @@ def expand_comment(
 ) -> tuple[str, list[KeptComment]]:
     """Expand keys such as "a1" to their comments, or take a new one from "a+ text".
 
-    The letters refer to the rubric's ``lines``, in order.
+    Other text is not changed. The letters refer to the rubric's ``lines`` in order.
 
     Returns:
         The comment, and the bank, extended if the comment is new.

@@ -127,7 +127,10 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         return (_OUTPUT + _size(content)) * (1 + places)
 
     def on_cell_executed(self, **arguments: Any) -> None:
-        """Shorten an error that only a cell's reply contains to one line of output."""
+        """Shorten an error that only a cell's reply contains to one line of output.
+
+        Otherwise, nbgrader would add it as it is, without any check.
+        """
         self._join()
         content = arguments["execute_reply"]["content"]
         if content["status"] == "error":

@@ -48,7 +48,8 @@ Look = Callable[[Span], EndReason | None]
 class SandboxedExecute(CappedOutputs):
     """Executes cells in a sandbox; if a cell ends it, a fresh one runs the next cells.
 
-    The fresh sandbox first reruns the earlier code cells, without tests.
+    The fresh sandbox first reruns the earlier code cells, but no tests and no cells
+    that ended a sandbox.
     """
 
     timeout = Integer(60, help="CPU seconds of a cell.").tag(config=True)
@@ -150,8 +151,8 @@ class SandboxedExecute(CappedOutputs):
     ) -> NotebookNode:
         """Execute a cell in a usable sandbox, and return it.
 
-        ``look`` is called regularly and may return a reason to end the cell. By
-        default, this is the time limit.
+        ``look`` is called regularly with the time that the cell has used, and may
+        return a reason to end it. By default, this is the time limit.
 
         Raises:
             GradingInfrastructureError: a fault of the grader or of the machine.

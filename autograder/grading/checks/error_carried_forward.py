@@ -1,4 +1,4 @@
-"""Penalise an error once: repeat the checks that follow with a correct version.
+"""Penalise an error once: repeat checks that depend on it with a correct version.
 
 If an exercise fails and builds on another one that failed, its check is
 repeated in a fresh sandbox, where the course's solutions replace the failed

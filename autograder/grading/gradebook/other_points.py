@@ -56,7 +56,7 @@ def refuse_mixture(
     """Check that a student's result was graded with the current points.
 
     Args:
-        now, graded: points by exercise, today and when the result was graded.
+        now, graded: points by exercise, today and at grading ({} without a result).
 
     Raises:
         CourseError: they differ.

@@ -96,7 +96,7 @@ def _withdraw_points(
 ) -> Iterator[tuple[str, float]]:
     """Withdraw points by hand from changed answers; yield (grade id, points) of each.
 
-    A person gave them for the earlier answer, and has to look at the new one.
+    A person has to grade the new answer again, unless it is empty.
     """
     graded_answers = answers(before)
     for name, text in answers(after).items():

@@ -23,7 +23,10 @@ Cells = tuple[tuple[str, str], ...]
 
 
 def read_appeals(folder: Path) -> dict[str, str]:
-    """Map each exercise, as the student wrote it, to the reason for a regrade."""
+    """Map each exercise that a hand-in asks to regrade to the student's reason.
+
+    It is named as the student wrote it, such as "2.3".
+    """
     try:
         return _find_appeals(take(folder).files)
     except RefusedError:

@@ -29,7 +29,8 @@ def rebuild(
 ) -> tuple[NotebookNode, tuple[Repair, ...]]:
     """Build the notebook that is graded: the course's, with the student's answers.
 
-    The student's own cells are kept, without their outputs and metadata.
+    An exercise without an answer holds the release's stub. The student's own cells
+    are usually kept, without their outputs and metadata.
 
     Args:
         source, release: the instructor's notebook, and the students' made of it.

@@ -27,9 +27,9 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
-    """Return when a submission's folder last changed, in UTC without zone.
+    """Return when a submission's folder or its files last changed.
 
-    This is the inode change time, which no student can set.
+    This is the inode change time, which no student can set, in UTC without zone.
     """
     latest = folder.lstat().st_ctime
     with contextlib.suppress(OSError), _open_folder(folder) as descriptor:

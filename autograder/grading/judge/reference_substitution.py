@@ -1,8 +1,8 @@
 """The judge's part in repeating a check with the course's solutions.
 
 A failed check is repeated if an exercise that it builds on has failed, too. The
-course's solution then replaces the earlier answer. Here is the solution's code,
-and what a student may see of the second verdict.
+course's solution then replaces the earlier answer. This module provides its
+code, and reduces the second verdict to what a student may see.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def render_second_verdict(verdict: Verdict, names: Sequence[str]) -> RenderedVer
     """Render the verdict on a check that was repeated with the course's solutions.
 
     The student's code could read the solutions of ``names``, so no answer is shown.
-    A bug clinic earns all its points or none, because it can be guessed.
+    A bug clinic earns all its points or none, as the code may just guess again.
     """
     named = " and ".join(titles(name.split("/")[0])[name] for name in names)
     right = verdict.points >= verdict.max_points

@@ -16,7 +16,8 @@ from autograder.sandbox.ending import EndReason
 class CaseVerdict:
     """The verdict on one case; ``problem`` names what is wrong, "" if all is right.
 
-    ``answer`` is a digest, the same for equal wrong answers; it may be "".
+    ``answer`` is a digest, the same for equal wrong answers to a visible case. It
+    is "" for correct answers and hidden cases.
     """
 
     name: str

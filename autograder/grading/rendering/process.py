@@ -39,7 +39,7 @@ class Renderer:
         self._control: Connection | None = None
 
     def draw(self, kind: str, values: Mapping[str, object], seconds: float) -> Drawing:
-        """Have the rendering process call `drawing.DRAWINGS[kind]` with ``values``.
+        """Have the rendering process call ``drawing.DRAWINGS[kind](**values)``.
 
         If this fails or takes more CPU time than ``seconds``, the drawing has no HTML.
 

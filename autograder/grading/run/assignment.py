@@ -155,7 +155,10 @@ class Assignment:
         return self._task(SOLUTION, name, files, (), "", final=False)
 
     def digest(self, task: Task, *inputs: object) -> str:
-        """Return a digest of all files and ``inputs`` that a result depends on."""
+        """Return a digest of all files and ``inputs`` that a result depends on.
+
+        A notebook whose digest has changed is graded again.
+        """
         digest = hashlib.sha256()
         parts: list[object] = [__version__, task.source, task.release, task.refused]
         parts += [*inputs, *self.depends, task.submission, *dump_repairs(task.repairs)]

@@ -85,7 +85,7 @@ class ResultWriter:
     ) -> Outcome:
         """Record a graded notebook, then publish it, which marks it as up to date.
 
-        If the judge failed on a check, it is not marked, so that it is graded again.
+        If the judge failed on a check, the notebook is not marked, and so graded again.
 
         Raises:
             GradingInfrastructureError: the judge failed, and there is a second try.

@@ -58,7 +58,11 @@ class InFlightSubmission:
 
 
 def result_of(future: Future[Any], task: Task, log: logging.Logger) -> Graded:
-    """Return a task's result, or raise what grading raised, in whichever process."""
+    """Return a task's result, or raise what grading raised.
+
+    If another process graded it, ``future`` holds the bytes of its reply, whose
+    warnings go to ``log``.
+    """
     result = future.result()
     return result if isinstance(result, Graded) else read_reply(result, task, log)
 

@@ -51,7 +51,8 @@ def read_reply(reply: bytes, task: Task, log: logging.Logger) -> Graded:
     Raises:
         CourseError: grading raised a CourseError, with this text.
         GradingFaultError: grading raised any other exception.
-        GradingInfrastructureError: grading raised it, or the reply is another's.
+        GradingInfrastructureError: grading raised it, or the reply is to a different
+            task.
     """
     content = json.loads(reply)
     if content["id"] != task.id:

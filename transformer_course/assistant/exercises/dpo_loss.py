@@ -28,9 +28,10 @@ def _count_down_twice(draw: Draw) -> torch.Tensor:
 
 
 def _draw_far(sign: float) -> dict[str, Any]:
-    """Map "chosen" and "rejected" to functions that draw log-probabilities.
+    """Map "chosen" and "rejected" to functions that draw four log-probabilities each.
 
-    Those of the chosen answers are far larger if ``sign`` is 1, far smaller if -1.
+    Those of the chosen answers are larger by over 1000 if ``sign`` is 1, and
+    smaller by as much if it is -1.
     """
     return {
         "chosen": lambda draw: sign * (1000 + 500 * (draw.tensor(4, scale=2.0) / 2 + 1)),

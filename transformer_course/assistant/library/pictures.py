@@ -81,7 +81,8 @@ def rewards(mean_rewards: Sequence[float]) -> None:
 def prices(bits: Sequence[int], perplexities: Mapping[str, Sequence[float]]) -> None:
     """Draw the perplexity of a quantised model over the number of bits per weight.
 
-    ``perplexities`` has a curve for each part that shares one scale, as in "row".
+    ``perplexities`` maps the part of a matrix that shares one scale, such as "row",
+    to a value for each of ``bits``.
     """
     figure, axes = style.subplots(height=2.6, width=6.0)
     for (name, values), colour, marker in zip(

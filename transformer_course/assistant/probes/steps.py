@@ -15,7 +15,7 @@ def take_step(
     With some bugs, the gradient is not that of the returned loss.
 
     Args:
-        style: "labels" or "selected", two correct ways to compute the loss.
+        style: "labels" or "selected", two correct ways; ignored with a bug.
         bug: the name of the bug, or "".
         logits: `(B, L, V)`.
         ids, answers: `(B, L)`; ``answers`` marks the tokens that the loss includes.

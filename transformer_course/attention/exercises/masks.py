@@ -50,8 +50,8 @@ def _draw_negative_pad(draw: Draw) -> Inputs:
 def _draw_two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str, chance: float = 0.6) -> Maker:
     """Make a function that draws two masks of these shapes.
 
-    ``chance`` is the probability of True. ``ask`` names the calls that the probe
-    makes, such as "both, None and None".
+    ``chance`` is the probability of True. ``ask`` lists the probe's calls: "both,
+    None and None" is one with both masks, and one with None for each.
     """
     return lambda draw: {
         "first": draw.flags(*first, chance=chance), "second": draw.flags(*second, chance=chance), "ask": ask

@@ -36,7 +36,7 @@ def draw(size: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]
 def train(layer: nn.Module, steps: int, seed: int = 0) -> None:
     """Train a layer to return the digits of names, on 64 new phone books per step.
 
-    It maps the names and the book to a pair whose first entry is the logits.
+    The layer maps ``(names, book)`` to ``(logits, weights)``.
     """
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.03)

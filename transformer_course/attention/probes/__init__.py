@@ -29,8 +29,8 @@ from autograder.checks.probes.default import observe_call
 def softmax(function: Any, inputs: Inputs) -> Seen:
     """Report what the default probe reports, and two values that show small faults.
 
-    They are the weights' logarithms, and what each row lacks to a sum of 1, in
-    millionths. Both are computed in float64.
+    They are the weights' logarithms, and how far each row's sum is below 1, in
+    millionths. Both come from a second call, with x in float64.
     """
     x = inputs["x"].clone()
     observations = observe_call(function, inputs)
@@ -88,8 +88,8 @@ def _read_numbers(numbers: object, what: str) -> torch.Tensor:
 def masks(functions: Any, inputs: Inputs) -> Seen:
     """Report the masks that one of the student's three functions returns.
 
-    "ids" in the inputs ask for padding masks, "lengths" for causal masks, and
-    anything else for combined ones.
+    If ``inputs`` has "ids", it is that for padding masks; if it has "lengths", that
+    for causal masks; and otherwise the one that combines masks.
     """
     padding_mask, causal_mask, combine_masks = functions
     if "ids" in inputs:
@@ -107,7 +107,7 @@ def _observe_padding_mask(function: Any, inputs: Inputs) -> Seen:
 
 
 def _observe_causal_masks(function: Any, inputs: Inputs) -> Seen:
-    """Report causal masks; of long ones, only the shape and the number of True."""
+    """Report causal masks; of long ones, only the shape and number of open pairs."""
     observations: Seen = {}
     for n in inputs["lengths"].tolist():
         mask = tensor(function(n), "the mask")
@@ -174,7 +174,8 @@ def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
 def _make_layer(inputs: Inputs) -> Callable[..., Any]:
     """Return the layer named ``inputs["layer"]``, which maps (L, d) to (L, d_out).
 
-    Some layers foil particular faulty solutions.
+    Some foil faulty solutions: "stairs" has a gradient of zero, and a norm hides a
+    change that is the same in all features.
     """
     table = inputs["table"]
     layers = {

@@ -72,7 +72,8 @@ class OutputPrefetcher:
     def _request(self, key: Key, pair: Pair) -> None:
         """Request and cache an output, together with those expected to follow.
 
-        The inputs of the latter are stacked by form, as "x.0", "memory.0" and so on.
+        Of the latter, successive pairs with equal shapes and dtypes are sent as stacks:
+        "x.0", "memory.0" and so on.
         """
         names = ("x", "memory")
         question = dict(zip(names, pair, strict=True))

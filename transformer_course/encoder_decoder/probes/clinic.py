@@ -63,7 +63,7 @@ class _ClinicInteractor(Patients):
     def reveal_inputs(self) -> Answers:
         """Return what the student's side may know: sizes, and the shapes of weights.
 
-        From the weights, a test could compute the correct output itself.
+        The weights stay hidden: a test could compute the correct output from them.
 
         Returns:
             "sizes" (d_model, d_ff, the number of layers), and "shapes.0" and so on: the
@@ -81,11 +81,11 @@ class _ClinicInteractor(Patients):
         """Compute a layer's output, or gradients if the question contains "pull".
 
         A question contains "x" and "memory"; "pull" is the gradient of a loss with
-        respect to the output. Further pairs of x and memory are computed ahead of time.
+        respect to the output. Stacks "x.0", "memory.0" and so on are computed ahead.
 
         Returns:
-            "output", with "output.0" and so on for the further pairs; or gradients, as
-            `_compute_gradients` names them.
+            "output", with "output.0" and so on for these stacks of further pairs; or
+            gradients, as `_compute_gradients` names them.
         """
         pair = self._read_sequences(question, "", 3, self.MOST)
         if "pull" in question:
@@ -304,7 +304,7 @@ def _run_test(
     """Run the student's test on a layer, and return its verdict.
 
     Returns:
-        "accepted", "rejected", or "ended by" and the name of an unexpected error.
+        "accepted", "rejected" (also for `_CRASHES`), or "ended by NAME" for others.
 
     Raises:
         NotImplementedError, NameError: the test raised it, which is its own fault.

@@ -63,7 +63,7 @@ _ROWS = 1 << 15  # repetitions of a single vector
     results="output; output in training; factors on branch ?; dropped together",
 )
 def layer(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call of an encoder or decoder layer, and the effects of its dropout."""
+    """Report a call of an encoder or decoder layer, and the effects of any dropout."""
     observations = observe_call(module_class, inputs)
     if _RATE in inputs:
         module = load_weights(create_module(module_class, inputs), inputs).train()

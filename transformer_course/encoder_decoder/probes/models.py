@@ -42,7 +42,11 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
     parts={"memory": "memory"},
 )
 def transformer(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call, `encode` and `decode`, and the modules that add positions."""
+    """Report a call, `encode` and `decode`, and the modules that add positions.
+
+    The last are counted if the case passes one; otherwise the probe reports whether
+    source and target share one.
+    """
     if _POSITIONS in inputs:
         inputs = {**inputs, _POSITIONS: _AddRows(int(inputs[f"{MAKE}d_model"]))}
     observations = language_model(module_class, inputs)

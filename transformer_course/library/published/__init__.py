@@ -48,7 +48,8 @@ def fetch(model: str | Listing, location: str | Path | None = None) -> Published
 
     Args:
         model: ``"minilm"``, ``"smollm2"``, or a listing of any other model.
-        location: a folder, a zip file or the file with the weights.
+        location: a folder, a zip file or the file with the weights, for a model
+            that is not installed.
 
     Raises:
         PublishedModelError: the model cannot be loaded; the message says why.

@@ -156,7 +156,10 @@ def _open_stream(place: Path, name: str) -> Iterator[IO[bytes]]:
 
 
 def _read_chunks(stream: IO[bytes], file: PublishedFile, label: str) -> Iterator[bytes]:
-    """Read a file in chunks with a progress bar, and stop if it is too long."""
+    """Read a file in chunks with a progress bar.
+
+    At most one byte too many is read, which is enough to fail the file's check.
+    """
     remaining = file.size + 1
     with tqdm(
         total=file.size, desc=label, unit="B", unit_scale=True, leave=False

@@ -11,7 +11,8 @@ from autograder.authoring.specification import Inputs
 def draw_model(draw: Draw, blocks: int, vocab_size: int, d_model: int, heads: int, groups: int) -> Inputs:
     """Draw weights of the stand-in model, as inputs named after its parameters.
 
-    As in grouped-query attention, the heads of a group share their values.
+    The input "heads" is (``heads``, ``groups``): as in grouped-query attention, the
+    heads of a group share their values.
     """
     d_k = d_model // heads
     shapes: dict[str, tuple[int, ...]] = {"embedding.weight": (vocab_size, d_model)}

@@ -118,7 +118,8 @@ def contributions(values: Mapping[str, float]) -> None:
 def patching(effects: Sequence[Sequence[float]], tokens: Sequence[str]) -> None:
     """Draw the map of activation patching for two texts about France and Italy.
 
-    ``effects``, `(blocks, L)`, are shares for the states that enter each block.
+    ``effects``, `(blocks, L)`, are the shares of the effect that the states
+    entering each block carry.
     """
     figure, axes = style.subplots(height=4.6, width=4.6)
     mappable = maps.image(axes, _show_table(effects), signed=True, top=1.0)

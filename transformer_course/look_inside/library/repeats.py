@@ -18,10 +18,10 @@ PERIODS = (6, 18)  # the shortest and the longest period
 def draw(
     random: torch.Generator, size: int, period: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Draw texts that repeat random tokens with a period, by default a random one.
+    """Draw texts that repeat random tokens, each by default with a random period.
 
     Returns:
-        ids `(size, L)`, and periods `(size,)`.
+        ids `(size, LENGTH)`, and periods `(size,)`.
     """
     low, high = (period, period) if period else PERIODS
     periods = torch.randint(low, high + 1, (size,), generator=random)

@@ -45,7 +45,8 @@ EDITS: dict[str, Edit] = {
 def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the logits of a run with edits, and whether the run changes the model.
 
-    ``inputs["edits"]`` names an edit for each module, such as "blocks.1: halve".
+    ``inputs["edits"]`` names an edit for each module, such as "blocks.1: halve". In
+    a case with "fails", the model also raises an error during a run.
     """
     model = StandIn(inputs)
     names = str(inputs["edits"]).split(", ")

@@ -50,7 +50,7 @@ class PatchingTool:
 
         Args:
             ids, other_ids: two texts of the same length, `(1, L)`.
-            block, position: the state is the one that enters this block there.
+            block, position: the state is that which enters this block at this position.
         """
         if self.bug == "wrong way round":
             ids, other_ids = other_ids, ids

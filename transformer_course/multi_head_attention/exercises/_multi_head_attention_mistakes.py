@@ -33,7 +33,7 @@ def _split_wrongly(heads: str, *pairs: str, name: str = "") -> Variant:
 def _replace_layers(layer: str, letters: str = "qkv", name: str = "") -> Variant:
     """Return a variant of the solution whose projections are made by other code.
 
-    ``layer`` is the code for ``w_<letter>``, with each of the ``letters``.
+    ``layer`` is the code that makes ``w_<letter>``, for each of the ``letters``.
     """
     return edit(
         *chain(*((f"self.w_{x} = nn.Linear(d_model, d_model)", f"self.w_{x} = {layer}") for x in letters)), name=name

@@ -23,7 +23,10 @@ class _Pools(BlindTrial):
         return [*_SUBJECTS]
 
     def reveal_inputs(self) -> Answers:
-        """Tell the student's side how many pools there are, and their common sizes."""
+        """Tell the student's side how many pools there are, and their common sizes.
+
+        The answers are "count", "pages" (in a pool) and "page_size" (in positions).
+        """
         sizes = {name: self.inputs[name] for name in ("pages", "page_size")}
         return {"count": torch.tensor(len(self.names)), **sizes}
 

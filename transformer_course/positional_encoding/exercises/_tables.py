@@ -32,6 +32,9 @@ def draw_tables(
 ) -> Maker:
     """Make a function that draws a correct table, wrong ones and one of random angles.
 
+    A test that checks only that pairs have length 1 accepts the last. Entries are
+    rounded to be equal on every platform.
+
     Args:
         make_wrong: makes the wrong tables, by name, from the correct one's angles.
         lengths, pairs: bounds, as for `range`, of the rows and of pairs of columns.

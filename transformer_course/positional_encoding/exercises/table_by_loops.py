@@ -10,7 +10,8 @@ from autograder.authoring.specification import InputSizes, Specification
 def _draw_sizes(max_len: tuple[int, int], pairs: tuple[int, int]) -> InputSizes:
     """Return random sizes of a table with 2m + 1 rows and an even number of columns.
 
-    ``max_len`` are bounds of m, and ``pairs`` those of the pairs of columns.
+    Thus the two always differ. ``max_len`` and ``pairs`` are bounds, as for
+    `range`, of m and of the pairs of columns.
     """
     return sizes(max_len=lambda draw: 2 * draw.ids(*max_len) + 1, d_model=lambda draw: 2 * draw.ids(*pairs))
 

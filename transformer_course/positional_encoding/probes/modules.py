@@ -51,7 +51,10 @@ def module(module_class: Any, inputs: Inputs) -> Seen:
 
 
 def _move_to_meta(module: nn.Module, x: torch.Tensor) -> torch.Tensor:
-    """Move a module to the device "meta"; return its buffer `pe`, or an output."""
+    """Move a module to the device "meta"; return its buffer `pe`, or else an output.
+
+    An output is slow: its first addition there imports PyTorch's compiler.
+    """
     module.to("meta")
     buffer = dict(module.named_buffers()).get("pe")
     return module(x.to("meta")) if buffer is None else buffer

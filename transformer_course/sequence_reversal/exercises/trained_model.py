@@ -118,7 +118,8 @@ return model
 def _train_briefly(*edits: str, name: str = "") -> Variant:
     """Return an edited solution that trains for two steps, and returns an `Oracle`.
 
-    ``edits`` are strings of the solution, each followed by its replacement.
+    It is for mistakes with the seed, whose effect the probe observes in the first
+    step. ``edits`` are strings of the solution, each followed by its replacement.
     """
     return edit(_END, f"""
             steps=2, warmup=1,

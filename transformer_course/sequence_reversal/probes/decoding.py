@@ -18,8 +18,9 @@ from transformer_course.sequence_reversal.probes.observing import BOS, EOS, PAD
 class _Lines(Interactor):
     """The judge's side: a model with a fixed output ("line") for each source.
 
-    After a correct prefix it predicts the line's next token, and otherwise the last
-    id of the vocabulary. A second choice is so close that rounding may prefer it.
+    After a correct prefix and with the source's memory, it predicts the line's next
+    token, and otherwise the last id of the vocabulary. A second choice is so close
+    that rounding may prefer it.
     """
 
     keeps = frozenset({"lines", "noise"})

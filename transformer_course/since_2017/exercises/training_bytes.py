@@ -17,8 +17,8 @@ def _draw_from(least: int, most: int) -> Callable[[Draw], int]:
 def _draw_sizes(heads: int, groups: int, layers: tuple[int, int], large: int = 1) -> InputSizes:
     """Return random sizes of a model and a batch.
 
-    ``groups`` counts key and value heads, and ``layers`` are bounds of the number
-    of layers. Most other sizes are multiplied by ``large``.
+    ``groups`` counts key and value heads; ``layers`` are the least and the largest
+    number of layers. Most other sizes are multiplied by ``large``.
     """
     return sizes(
         num_heads=heads, num_kv_heads=groups, num_layers=_draw_from(*layers),

@@ -25,10 +25,10 @@ Recover = Callable[[Restorer, list[str]], list[str]]
 def refuse_unlearnt(
     model: Restorer, corpus: OwnCorpus, recover: Recover, parts: object, seed: int
 ) -> None:
-    """Refuse a model that has not learnt the corpus.
+    """Raise WrongAnswerError for a model that has not learnt the corpus.
 
     On new sources, its texts must keep clearly more words than those of an
-    untrained model, or than its own texts in another order.
+    untrained model, and than its own texts assigned to other sources.
 
     Args:
         recover: computes a model's texts for some sources.

@@ -56,7 +56,7 @@ class KeptRuns:
         return run
 
     def find_here(self, name: str) -> LoggedRun:
-        """Return this run; raise ProjectError if it has another corpus or level."""
+        """Return the run of this name, corpus and level, or raise ProjectError."""
         run = self.find(name)
         if run.task != self._task:
             raise ProjectError(

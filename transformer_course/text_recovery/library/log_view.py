@@ -19,7 +19,8 @@ _MARKS = ("o-", "s-", "^-", "D-", "v-", "X-")
 def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
     """Describe a run in a line or two: its BLEU, and how it compares with another run.
 
-    ``sentences`` is the size of dev; ``log`` tells how much seeds matter.
+    A stopped or too short run is not compared. ``sentences`` is the size of dev;
+    ``log`` tells how much seeds matter.
     """
     if run.stopped or run.bleu is None:
         reason = run.stopped or "an unknown reason"

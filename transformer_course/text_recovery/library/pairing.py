@@ -29,8 +29,9 @@ def share_of_words(sources: Sequence[str], texts: Sequence[str]) -> float:
 def fit(pairs: Sequence[Pair]) -> float:
     """Measure how well pairs agree with a pipeline that drops certain words, 0 to 1.
 
-    The pairs yield a rule for which words are kept. The result is the F1 score with
-    which this rule predicts the words of the sources.
+    The pairs yield a rule: a word is kept if at least half of its occurrences in
+    the targets are also in the source. The result is the F1 score with which this
+    rule predicts the words of the sources.
     """
     rows = [(_list_words(source), _list_words(target)) for source, target in pairs]
     positions = [{j for _, j in _align(*row)} for row in rows]

@@ -123,7 +123,7 @@ class Project:
 
         Args:
             of: the training run that provides the model, and the run to compare with.
-            options: settings to log, such as ``beam``, which a hand-in also uses.
+            options: settings to log; a hand-in also uses ``beam`` and ``alpha``.
         """
         trained = self._kept.find_here(of)
         planned = {**trained.settings, **options}

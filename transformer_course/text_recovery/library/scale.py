@@ -1,7 +1,9 @@
 """The scale that turns a BLEU score into a share of the points.
 
-For the embedded corpus, it is based on trained models (docs/recovery_grade.md).
-For a student's corpus, it is estimated from a baseline, the "inserter".
+Between the scores given here, the share is interpolated linearly. For the
+embedded corpus, they are mostly from baselines and trained models
+(docs/recovery_grade.md); for a student's corpus, they are estimated from a
+baseline, the "inserter".
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Track:
         return self == Track(beam=self.beam, alpha=self.alpha)
 
     def __post_init__(self) -> None:
-        """Validate the fields, which come from an untrusted file."""
+        """Raise CheckpointError for an invalid field; the file is untrusted."""
         for name, value, is_valid in (
             ("corpus", self.corpus, self.corpus in (EMBEDDED, OWN)),
             ("level", self.level, type(self.level) is int and self.level in LEVELS),

@@ -84,7 +84,8 @@ def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
 def _read_files() -> dict[str, torch.Tensor]:
     """Read the handed-in files (a checkpoint, perhaps a corpus), as bytes by name.
 
-    A file that is too large is cut one byte past its limit.
+    One that is too large is cut one byte past its limit, for the judge to refuse
+    it; missing or empty ones are left out.
     """
     files = {}
     for path in (checkpoint.handed_in(), Path(own_corpus.FILE)):
