@@ -147,7 +147,7 @@ class Fingerprints:
         """Split a module of the course into statements; other files are one each."""
         data = path.read_bytes() if path.is_file() else b""
         if path.suffix == ".py":
-            data = _blank_docstrings(data)
+            data = _drop_explanations(data)
         if path.suffix != ".py" or path.is_relative_to(ENGINE):
             code = data.decode() if path.suffix == ".py" else ""
             files = frozenset(self._files_of(code, path))
@@ -184,10 +184,20 @@ def _digest(path: Path, data: bytes) -> str:
     return hashlib.sha256(f"{path.name}\n".encode() + data).hexdigest()
 
 
-def _blank_docstrings(code: bytes) -> bytes:
-    """Empty the docstrings of Python code, on which no answer depends."""
-    docstrings = [node.body[0] for node in list_documented(ast.parse(code))]
-    lines = code.splitlines(keepends=True)
+def _drop_explanations(code: bytes) -> bytes:
+    """Empty docstrings and leave out lines of comments; no answer depends on them."""
+    tree, lines = ast.parse(code), code.splitlines(keepends=True)
+    in_text = {
+        number
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+        for number in range(node.lineno, node.end_lineno or 0)
+    }
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith(b"#") and number not in in_text:
+            lines[number] = b""
+    docstrings = [node.body[0] for node in list_documented(tree)]
     # From the last one up, because a docstring of several lines becomes one line.
     for text in sorted(docstrings, key=lambda node: node.lineno, reverse=True):
         first, last = text.lineno - 1, text.end_lineno or 0

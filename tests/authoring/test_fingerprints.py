@@ -100,6 +100,8 @@ def take_fingerprints(unit: Unit, stub: str = "", seed: str = "hidden"):
         ("tiny/probes/__init__.py", "pass", "return 1", {"double"}),
         ("library/words.py", "open", "load", {"half"}),
         ("library/words.py", "Words.", "Words.\n\n    One a line.\n    ", set()),
+        ("library/words.py", "    return", "    # One a line.\n    return", set()),
+        ("library/words.py", '("words.txt")', '("""words.txt\n#""")', {"half"}),
         ("library/words.txt", "a list", "another", {"half"}),
         ("library/unused.txt", "a list", "another", set()),
         ("solutions/tiny.py", "return x\n", "return +x\n", {"double"}),
@@ -146,7 +148,7 @@ def test_it_changes_with_the_modules_of_the_engine_that_draw(
 ):
     path = unit.root / "autograder" / file
     text = path.read_text()
-    with edited(path, text, f"{text}# another engine\n"):
+    with edited(path, text, f"{text}\n1\n"):
         after = take_fingerprints(unit)
     assert all((before[name] != after[name]) == is_input for name in TARGETS)
 
