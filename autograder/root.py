@@ -24,12 +24,15 @@ NOWHERE = {
 
 
 def _find_root() -> Path:
+    # The one that is named; else the nearest one upward with a course.toml.
     if named := os.environ.get(VARIABLE):
         return Path(named).resolve()
     here = Path.cwd()
+    # An installed course lies beside the engine.
     for folder in (here, *here.parents, ENGINE.parent):
         if (folder / FILE).is_file():
             return folder
+    # There is no course, so that all settings have their defaults.
     return ENGINE
 
 
@@ -45,7 +48,7 @@ def _find_package(name: str) -> Path:
         return folder
     spec = importlib.util.find_spec(name)
     places = list(spec.submodule_search_locations or ()) if spec else []
-    # Real but for its name: a sandbox hides no path through a link.
+    # A sandbox hides no path through a link: links above the package are resolved.
     return Path(places[0]).parent.resolve() / name if places else folder
 
 

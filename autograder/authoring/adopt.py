@@ -61,6 +61,7 @@ def refuse_edits(unit: Unit, source: str) -> None:
     if not unit.source.is_file():
         return
     current = fingerprint(notebooks.read_valid_text(unit.source))
+    # An edit that the build would write as well is not lost.
     if current not in (last_build.read(unit).source, fingerprint(source)):
         raise CourseError(
             f"{_relative_path(unit.source, unit)} was edited since it was built, and a "
@@ -136,6 +137,7 @@ def _merge(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
             f"{_relative_path(unit.source, unit)}: the two cells below the title "
             "(badge, kit) are written by the build; restore them"
         )
+    # notebooks/ does not have these cells: now the indices agree with its own.
     for generated in (old, new, book.cells):
         del generated[_GENERATED]
     cells = []
@@ -144,6 +146,7 @@ def _merge(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
         if before is not None:
             original = written.cells[before]
             is_same = old[before] == new[after]
+        # An unchanged cell stays as it is in notebooks/, to the letter.
         cells.append(original if is_same else _cell(cell, original, unit))
     written.cells = cells
     return _write(written)
@@ -183,12 +186,14 @@ def _cell(
     if unknown or cell.get("attachments") or cell.cell_type == "raw":
         unsupported = ", ".join(sorted(unknown)) or "an attachment, or raw text"
         raise CourseError(f"{location} has what notebooks/ cannot hold: {unsupported}")
+    # Jupytext notes the blank lines around a cell in its metadata: keep them.
     spacing = (
         original.metadata if original and original.cell_type == cell.cell_type else {}
     )
     role = _role(cell.metadata.get("nbgrader"), location)
     adopted = copy.deepcopy(cell)
     if role.get("check"):
+        # Without the hidden part, which the build adds.
         adopted.source = adopted.source.partition(f"\n{notebook.BEGIN_HIDDEN}")[0]
     adopted.metadata = nbformat.from_dict(
         {k: v for k, v in spacing.items() if k in notebook.SPACING}

@@ -90,7 +90,7 @@ def mistaken_answers(
     """Compute wrong programs' answers to a case's inputs, by the programs' names.
 
     Errors are cut to the part that identifies the mistake, since the rest may quote
-    the solution.
+    the solution. Answers are as a check receives them from a student's sandbox.
     """
     answers_by_name = {
         name: observe_answer(specification, o, inputs) for name, o in objects.items()

@@ -26,8 +26,10 @@ def draw_value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
     value = sizes.values.get(parameter.name)
     if callable(value):
         value = _call_with_sizes(value, draw, sizes)
+    # For a tensor, a text is the shape to draw, such as "B 1 Lk".
     if isinstance(value, str) and parameter.kind:
         return _draw_tensor(parameter, value.split(), sizes, draw)
+    # Inputs are tensors or texts, so a number is stored as a tensor.
     if isinstance(value, bool | int | float):
         is_float = isinstance(value, float)
         return torch.tensor(value, dtype=torch.float64 if is_float else None)
@@ -37,6 +39,7 @@ def draw_value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
         return None
     if not parameter.kind:
         raise KeyError(parameter.name)
+    # Of the allowed shapes, the last one has the most dimensions.
     return _draw_tensor(parameter, parameter.shapes[-1], sizes, draw)
 
 
@@ -70,6 +73,7 @@ def _draw_tensor(
     if parameter.kind == "Bool":
         return open_mask(draw, *concrete) if concrete[-1] > 1 else draw.flags(*concrete)
     if parameter.kind == "Int":
+        # Without a bound, the KeyError names what the case lacks: "below".
         return draw.ids(0, sizes.below or values["below"], *concrete)
     return draw.tensor(*concrete, scale=sizes.scale)
 

@@ -123,6 +123,7 @@ def total_minutes(cells: Sequence[Cell], chosen: Collection[str]) -> float:
         names = [cell.name for cell in section if cell.role == "exercise"]
         solved = [name for name in names if name in chosen]
         minutes += sum(stated[numbered[name]] for name in solved)
+        # A section none of whose exercises is chosen need not be read.
         if solved or not names:
             minutes += reading_minutes(section)
     return minutes
@@ -134,6 +135,7 @@ def question_minutes(cells: Iterable[Cell]) -> Iterator[float]:
     for cell in cells:
         if cell.role == "written":
             yield int(stated[-1]) if stated else cell.points * MINUTES_A_POINT
+        # A time stated before an exercise or a question is not for a later one.
         if cell.role:
             stated = []
         elif cell.kind == "markdown":

@@ -89,7 +89,7 @@ def all_kinds(
 
     own_kinds = [redraw(kind) for kind in specification.cases]
     contract = specification.contract
-    # We would have to play several of them.
+    # General properties take several calls, each with an interactor of its own.
     if specification.interactor_class is not Interactor:
         return tuple(own_kinds)
     answer = specification.answer_in(namespace(specification))
@@ -131,6 +131,8 @@ def exercise(
             unsteady_by_kind[kind.name] = find_unsteady(specification, objects, case)
         return case
 
+    # Mistakes are recognised in visible cases. Hidden ones store them only for kinds
+    # that students never see.
     cases_by_kind = {
         kind.name: case(kind, inputs, kind.hidden_only or not hidden)
         for kind, inputs in kind_inputs
@@ -140,9 +142,11 @@ def exercise(
     unseen = {name for name in objects if _is_right(name, cases_by_kind.values())}
     for kind, inputs in kind_inputs:
         if kind.says:
+            # Its full answers are needed only for mistakes that nothing else shows.
             property_case = case(kind, inputs, not hidden)
             cases_by_kind[kind.name] = _shorten_answers(property_case, unseen)
     unsteady = set[str]().union(*unsteady_by_kind.values())
+    # Answers that depend on rounding cannot be compared: store which are wrong.
     cases = tuple(
         _shorten_answers(case, case.mistakes.keys() - unsteady_by_kind.get(name, ()))
         for name, case in ((k.name, cases_by_kind[k.name]) for k, _ in kind_inputs)
@@ -198,6 +202,8 @@ def fresh_cases(
 ) -> list[Case]:
     """Draw hidden cases from a seed, with the solution's answers but no mutant's.
 
+    They test an object on inputs that nobody has seen before.
+
     Args:
         only_hidden: omit kinds of cases that students can see.
     """
@@ -244,6 +250,7 @@ def builds_on(
     while waiting:
         new_names = _names(waiting.pop()) - used
         used |= new_names
+        # Helpers of the unit are followed; other exercises are what is looked for.
         definitions = (names.get(name) for name in new_names - targets)
         waiting += [
             inspect.getsource(definition)
@@ -282,6 +289,7 @@ def _case(
     if isinstance(inputs, InputsWithAnswers):
         expected = inputs.expected
     elif kind.expected:
+        # From the same seed as the inputs, which are made from these answers.
         expected = kind.expected(_draw(specification, kind, seed))
     else:
         expected = expected_answers(specification, reference, inputs)

@@ -78,10 +78,12 @@ class Repository:
         """Map the ids of two generated cells, the badge and the set-up, to their text.
 
         Args:
-            version: the version of the kit's wheel that the notebook needs.
+            version: the version of the kit's wheel that the notebook needs; none for a
+                release, from which the kit is made.
         """
         head = f"{self.badge(unit)} {self.notice.format(advice=self.advice)}"
         source = f"-r {self.file(CHECKS)}"
+        # Without an address, the wheel lies in the folder above the notebooks.
         if version and not self.is_public:
             source = f"../{wheel_name(version)}"
         arguments = f'{int(unit.number)}, "{version}"' if version else int(unit.number)

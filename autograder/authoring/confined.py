@@ -109,6 +109,7 @@ class ConfinedProgram:
         client.wait_for_ready(timeout=_SECONDS)
         names = _NAMES.format(package=PACKAGE, unit=task.unit, targets=task.targets)
         serve = _SERVE.format(channel=CHANNEL, name=task.name, targets=task.targets)
+        # The unit's names without the solution; the program; a loop that answers.
         for code in (names, self._code, serve):
             client.execute(code, silent=True, stop_on_error=False)
         sandbox = manager.provisioner

@@ -39,6 +39,7 @@ def _places(source: str, words: Wording) -> Iterator[tuple[str, ExercisePlace]]:
         if cell.cell_type == "markdown" and (
             headings := words.heading_pattern.findall(cell.source)
         ):
+            # Links lead to the text of the exercise, by the id of its cell.
             number, text = headings[-1], cell.id
         elif cell.cell_type == "code" and mark.get("solution"):
             names = tuple(defined_names(without_markers(cell.source)))

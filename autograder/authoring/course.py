@@ -99,6 +99,7 @@ def _read_checked(unit: Unit, faults: Faults) -> list[notebook.Cell]:
     ):
         with faults.collect():
             refuse(unit)
+    # With these faults, the cells cannot be built; `faults` are reported later.
     unreadable = Faults()
     text = unit.text.read_text(encoding="utf-8")
     cells = notebook.parse_leniently(text, unit, unreadable)
@@ -164,6 +165,7 @@ def build(
         CourseError: faults, an edit that would be lost, or a submission that would
             no longer fit.
     """
+    # If the text has faults, there is none, and `make_files` reports them.
     if source := _read_source(unit):
         adopt.refuse_edits(unit, source)
     current = edition.read_given(unit)

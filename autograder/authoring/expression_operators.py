@@ -52,7 +52,7 @@ def _expression(text: str, **parts: ast.expr) -> ast.expr:
 
 @into(OPERATORS)
 def drop_an_argument(node: ast.AST) -> Nodes:
-    """Leave out one argument of a call, in each possible way."""
+    """Mutate a call: leave out one argument, in each possible way."""
     if isinstance(node, ast.Call):
         for field in ("args", "keywords"):
             arguments = getattr(node, field)
@@ -64,7 +64,7 @@ def drop_an_argument(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def swap_arguments(node: ast.AST) -> Nodes:
-    """Swap two neighbouring positional arguments of a call, in each possible way."""
+    """Mutate a call: swap two neighbouring positional arguments, in each possible way."""
     if isinstance(node, ast.Call):
         for i in range(len(node.args) - 1):
             swapped = copy.deepcopy(node)
@@ -74,7 +74,7 @@ def swap_arguments(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def another_constant(node: ast.AST) -> Nodes:
-    """Negate a boolean, change an integer by 1, or double, halve or zero a float."""
+    """Mutate a constant: negate a boolean, change an integer by 1, or scale a float."""
     if isinstance(node, ast.Constant):
         value = node.value
         if isinstance(value, bool):
@@ -108,7 +108,7 @@ _PAIRS: dict[type, Any] = {
 
 @into(OPERATORS)
 def another_sign(node: ast.AST) -> Nodes:
-    """Replace an operator or a comparison by a related one, such as + by -."""
+    """Mutate an operator or a comparison: use a related one, such as - for +."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _PAIRS:
         yield replace_fields(node, ops=[_PAIRS[type(node.ops[0])](), *node.ops[1:]])
     if sign := _PAIRS.get(type(getattr(node, "op", None))):
@@ -117,10 +117,11 @@ def another_sign(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def exchange_operands(node: ast.AST) -> Nodes:
-    """Exchange the operands of a binary operation whose order seems to matter."""
+    """Mutate a binary operation: exchange its operands, if their order seems to matter."""
     if not isinstance(node, ast.BinOp):
         return
     commutes = isinstance(node.op, ast.Add | ast.Mult | ast.BitAnd | ast.BitOr)
+    # Except for lists, which + joins and * repeats.
     if not commutes or isinstance(node.left, ast.List | ast.ListComp):
         yield ast.BinOp(node.right, node.op, node.left)
 
@@ -154,8 +155,9 @@ def only_in_training(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def a_condition(node: ast.AST) -> Nodes:
-    """Make a condition constant, or negate it."""
+    """Mutate a condition: make it constant, or negate it."""
     if isinstance(node, ast.If | ast.IfExp | ast.While):
+        # A loop that never ends would only cost time.
         always = [] if isinstance(node, ast.While) else [ast.Constant(True)]
         negated = ast.UnaryOp(ast.Not(), node.test)
         for test in (*always, ast.Constant(False), negated):
@@ -220,13 +222,14 @@ def results(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def remember(node: ast.AST) -> Nodes:
-    """Make a function reuse the value that an argument had in an earlier call.
+    """Mutate a function: let it reuse the value that an argument had in an earlier call.
 
     It does so always, only for arguments of equal shape, or only in place of None.
     """
     if not isinstance(node, ast.FunctionDef) or node.name.startswith("__"):
         return
     names = [a.arg for a in node.args.args]
+    # A method remembers in its object, a function in a dict of HELPERS.
     home = "self.__dict__" if names[:1] == ["self"] else "_SEEN"
     for name in names:
         if name == "self":
@@ -251,7 +254,7 @@ def _optional(node: ast.FunctionDef) -> set[str]:
 
 @into(OPERATORS)
 def another_name(node: ast.AST) -> Nodes:
-    """Where a function's body reads one of its arguments, read a different one.
+    """Mutate a function: where it reads one of its arguments, read a different one.
 
     The node is the function's definition; ``self`` and error messages stay as they are.
     """
@@ -273,7 +276,7 @@ def another_name(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def slices(node: ast.AST) -> Nodes:
-    """Remove a bound of a slice, or move it by one."""
+    """Mutate a slice: remove a bound, or move it by one."""
     if isinstance(node, ast.Slice):
         for field in ("lower", "upper"):
             if (bound := getattr(node, field)) is None:
@@ -285,7 +288,10 @@ def slices(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def registration(node: ast.AST) -> Nodes:
-    """Leave a layer, parameter or buffer unregistered, or make a buffer a parameter."""
+    """Mutate a module: leave a layer, parameter or buffer unregistered.
+
+    A buffer is also made a parameter.
+    """
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
     name = ast.unparse(node.func)

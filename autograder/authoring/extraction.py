@@ -95,6 +95,7 @@ def of_exercise(
     for case in exercise.cases:
         texts += [case.title, case.hint, case.says, case.asks]
     yield from (Message(text, location=exercise.name) for text in texts if text)
+    # It translates nothing, but recognises messages that are found in code.
     resolver = Catalogue(
         sentences={m.text: "" for m in known_messages if not m.raised},
         raised={m.text: m.text for m in known_messages if m.raised},
@@ -115,8 +116,10 @@ def _leaves(text: str, catalogue: Catalogue) -> Iterator[str]:
     for part in JOINED.split(text)[::2]:
         if part in catalogue.sentences or _is_list(part) or _PARAMETERS.fullmatch(part):
             continue
+        # Numbers and symbols alone are not translated.
         if not (_WORDS.search(part) or _WORD.fullmatch(part)):
             continue
+        # Of a known template, only what fills its fields may be missing.
         for pattern, _ in catalogue.patterns:
             if match := pattern.fullmatch(part):
                 for inner in match.groupdict().values():
@@ -142,6 +145,7 @@ def of_file(path: Path, package: Path) -> Iterator[Message]:
     """
     tree, place = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(package)
     location = place.as_posix()
+    # In these folders, texts reach students without a mark such as `_`.
     if {"probes", "properties"} & set(place.parts):
         yield from _find_reported(tree, location)
     for node in ast.walk(tree):
@@ -167,6 +171,7 @@ def _find_reported(tree: ast.Module, location: str) -> Iterator[Message]:
             skipped.add(id(node.value))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in DECLARING:
             skipped |= {id(inner) for inner in ast.walk(node)}
+        # An f-string is one template: its parts are not sentences of their own.
         if isinstance(node, ast.JoinedStr) and id(node) not in skipped:
             skipped |= {id(inner) for inner in ast.walk(node)} - {id(node)}
     for node in ast.walk(tree):
@@ -195,6 +200,7 @@ def _text(node: ast.expr) -> str:
         elif isinstance(part, ast.FormattedValue):
             name = part.value.id if isinstance(part.value, ast.Name) else "value"
             names.append(name)
+            # The fields of a template need different names.
             count = names.count(name)
             parts.append(f"{{{name}{count if count > 1 else ''}}}")
     return "".join(parts)

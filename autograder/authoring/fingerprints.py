@@ -115,6 +115,8 @@ class Fingerprints:
             for statement in self._read(path)
             if statement not in reached
             and (
+                # It is the exercise's own, or binds no name and may affect anything, or
+                # quotes the exercise like its @probe, or binds a name that is used.
                 path == own_file
                 or not statement.names
                 or quoted in statement.text
@@ -208,7 +210,10 @@ def _drop_explanations(code: bytes) -> bytes:
 
 
 def _take_out_messages(code: str) -> tuple[str, str]:
-    """Remove the messages of ``wrong(name, says, asks)``; return code and messages."""
+    """Remove the messages of ``wrong(name, says, asks)``; return code and messages.
+
+    No case depends on a message, so a new wording must not redraw any.
+    """
     data = code.encode()
     # Where each line begins; ast.get_source_segment would split the code each time.
     starts = [0, *accumulate(map(len, data.splitlines(keepends=True)))]

@@ -67,6 +67,7 @@ def count(specification: Specification) -> Count:
     cases = sorted((c for c in cases if not c.measure), key=lambda c: bool(c.says))
     counts = Count(specification.name)
     patterns = read_reasons().get(specification.name, {})
+    # How long the solution takes, which limits the time of its mutants.
     started = time.process_time()
     _fails(specification, build_object(specification), cases)
     seconds = max(SECONDS, TIMES * (time.process_time() - started))

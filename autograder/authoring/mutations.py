@@ -55,7 +55,7 @@ def mutations(source: str) -> Iterator[Mutation]:
 
 
 def _without_documentation(tree: ast.Module) -> ast.Module:
-    """The tree without docstrings and annotations."""
+    """Remove docstrings and annotations from a tree, since no mutant changes them."""
     drop_docstrings(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):

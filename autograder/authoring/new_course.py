@@ -55,6 +55,7 @@ def create(chosen: Iterable[Unit], root: Path, folder: Path) -> list[str]:
         shutil.copy2(root / name, place, follow_symlinks=False)
     _drop_reasons(folder / _REASONS, dropped)
     (folder / _LEFT_OUT).write_text("".join(f"{name}\n" for name in sorted(left_out)))
+    # Write anew what README and docs/ say about the units.
     _run(folder, sys.executable, "-m", "tests.derived")
     commit(folder, f"Start a course of {', '.join(sorted(labels))}\n\n{origin(root)}")
     return sorted(left_out)
@@ -115,7 +116,8 @@ def _is_part_of(name: str, dropped: Collection[Unit]) -> bool:
 def is_named(unit: str, text: str) -> bool:
     """Return whether code refers to a unit by its name.
 
-    A single word counts only in an import or after one of ``/ . _ ' "``.
+    A single word, which may occur by chance, counts only in an import or after one of
+    ``/ . _ ' "``.
     """
     if "_" in unit:
         return unit in text
@@ -143,6 +145,7 @@ def find_affected(
         if any(is_named(unit, text) for unit in dropped)
     }
     imports = {name: _imports(text) for name, text in texts.items()}
+    # Also what imports an affected file, or shares a folder with its conftest.
     while importing := {
         name
         for name in texts

@@ -51,6 +51,7 @@ def create(unit: Unit, name: str) -> list[Path]:
             f"{unit.text.name} already has an exercise {name}; choose another name"
         )
     count = sum(cell.role == "check" for cell in cells)
+    # A unit's points sum to 100, so a further exercise begins with none.
     words = {
         "unit": unit.name,
         "name": name,
@@ -91,6 +92,8 @@ def _with_cells(
     text: str, wording: Wording, count: int, words: Mapping[str, str]
 ) -> str:
     """Insert a new exercise after a notebook's last check; update the stated count.
+
+    Imports that the exercise needs are added to the first code cell.
 
     Args:
         count: the number of exercises before.

@@ -304,6 +304,7 @@ def _set_ids(cells: list[nbformat.NotebookNode]) -> None:
             heading, count = re.sub(r"[^a-z0-9]+", "-", match[1].lower()).strip("-"), 0
         count += 1
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        # nbformat allows 64 characters.
         identifier = grade_id or f"{heading[:56].strip('-')}-{count}"
         uses[identifier] += 1
         suffix = f"-again{uses[identifier]}" if uses[identifier] > 1 else ""

@@ -22,7 +22,7 @@ def refuse_stale(cells: Sequence[Cell]) -> None:
 def _points(cells: Sequence[Cell]) -> Iterator[str]:
     """Describe each graded cell whose points differ from those that its text states.
 
-    `refuse_stale` says which of the points in the text before a cell count.
+    For a check, the last points stated before it count; for a question, any.
     """
     for cell, named in stated_points(cells):
         claims = named if cell.role == "written" else named[-1:]
@@ -40,7 +40,8 @@ def stated_points(
 ) -> Iterator[tuple[Cell, list[tuple[int, re.Match[str]]]]]:
     """Yield each graded cell, with the points stated in the text cells before it.
 
-    A statement is the index of the text cell, and the match in its text.
+    A statement is the index of the text cell, and the match in its text. What precedes
+    all code is left out, since it may speak of points in general.
     """
     named, first = list[tuple[int, re.Match[str]]](), head_size(cells)
     for index, cell in enumerate(cells[first:], first):
@@ -76,6 +77,7 @@ def refuse_untitled(cells: Sequence[Cell]) -> None:
         )
     exercises = (cell for cell in cells if cell.role == "exercise")
     for index, cell in enumerate(exercises, 1):
+        # It is None without a check, which is a fault of its own.
         if titles_by_name.get(cell.name) == "":
             heading = f"### {cell.words.exercise} {number.lstrip('0')}.{index} - Title"
             faults.append(

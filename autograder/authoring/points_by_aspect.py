@@ -69,12 +69,14 @@ def answer_aspects(
         for name in names
         if name != CHANGED_LATER
     }
+    # The case is not about results: only small faults count separately.
     if kind.aspect not in RESULTS:
         return {
             name: aspect
             for name, aspect in declared.items()
             if aspect in PRICES and PRICES[aspect].small and aspect != kind.aspect
         }
+    # Then the parts of a result, which have no price, earn points each.
     divided = kind.aspect == "values" and not kind.undivided
     return {
         name: aspect

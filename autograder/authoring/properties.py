@@ -32,6 +32,8 @@ Forms = Mapping[str, Mapping[str, Any]]
 def forms(solution: Any) -> Forms:
     """Describe which arguments of a solution have defaults.
 
+    Properties are also tested with these arguments passed by name.
+
     Returns:
         Names and defaults under "called" and "made" (for a class), as in `Forms`.
     """
@@ -151,6 +153,7 @@ def _sizes(contract: Contract, sizes: SpecialSizes) -> CaseKind:
     Args:
         sizes: draws the inputs of each call, by a label such as "one sentence".
     """
+    # Without a list of arguments, only the probe knows how to call the object.
     way_name = "plain" if contract.arguments else "probe"
 
     def inputs(draw: Draw) -> Inputs:
@@ -197,6 +200,7 @@ def sequence(
         if forms and "called" in forms:
             parts[-1]["label"] += ", with all options by their names"
             parts[-1]["named"] = "yes"
+        # Once more, after the results have been overwritten, as a caller may do.
         parts.append({**parts[-1], "label": OVERWRITTEN, "overwriting": "yes"})
         return _pack_inputs(Contract(), parts, input_sets, forms)
 

@@ -78,6 +78,7 @@ def _sketches(
         for places, names, code in doubles:
             is_unsteady = not unsteady.isdisjoint(names)
             sketches = _sketch_double(specification, cases, code, is_unsteady)
+            # A pair that answers like one of its mistakes is taken for that one.
             if sketches and not any(_is_one(cases, sketches, name) for name in names):
                 sketched.append((places, sketches))
     if not sketched:
@@ -135,9 +136,11 @@ def _sketch_double(
                 if not are_close(sketched, moved, case, equal_nan=True):
                     return []
         except TooLongError:
+            # Other cases would take as long: unless this is the last, drop the pair.
             sketches.append(sketch(_ENDLESS, case.expected))
             break
         sketches.append(sketched)
+    # NaN stands for an error; a pair that gives nothing else cannot be recognised.
     has_answer = not all(vector.isnan().any() for vector in sketches)
     return sketches if len(sketches) == len(cases) and has_answer else []
 
@@ -199,6 +202,7 @@ def combine_variants(
             return _with_both(specification, earlier, later)
     if not (first.source and second.source):
         return ""
+    # Whole programs can be merged if both change the same accepted solution.
     bases = [
         clean(accepted.source)
         for accepted in specification.accepted

@@ -28,6 +28,7 @@ def smaller_inputs(inputs: Answers) -> Iterator[dict[str, Value]]:
     yield from _cut_lists(inputs)
     for level in range(_LEVELS):
         for name, value in inputs.items():
+            # Not an input, but how the object is called.
             if name != CALL:
                 for smaller in _smaller_values(value, level):
                     yield {**inputs, name: smaller}
@@ -69,6 +70,7 @@ def _cut_sizes(inputs: Answers) -> Iterator[dict[str, Value]]:
                 for name, tensor in tensors.items()
                 if not tensor.dim() and tensor.dtype == torch.int64 and tensor == size
             }
+            # An equal number may state the size, or be equal by chance: try both.
             if numbers:
                 yield {**inputs, **cut, **numbers}
             yield {**inputs, **cut}
@@ -147,6 +149,7 @@ def _smaller_data(data: Any, level: int) -> Iterator[Any]:
     """Yield JSON data that are smaller at one level of nested lists and objects."""
     if level and isinstance(data, list):
         for index, item in enumerate(data):
+            # Pairs such as merges of BPE make no sense with one item.
             is_pair = level == 1 and isinstance(item, list) and len(item) == _PAIR
             for smaller in _smaller_data(item, level - 1) if not is_pair else ():
                 yield [*data[:index], smaller, *data[index + 1 :]]

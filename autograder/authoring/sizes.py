@@ -39,7 +39,11 @@ _EQUAL = 3  # the size of all dimensions that may be equal
 
 
 def complete(specification: Specification) -> Specification:
-    """Fill in a specification's inputs, contract and sizes from its signature."""
+    """Fill in a specification's inputs, contract and sizes from its signature.
+
+    Several objects have several signatures, so their specification stays as it is. A
+    contract is only made for the default probe, which calls an object as annotated.
+    """
     if len(specification.targets) > 1:
         return specification
     plan = _Plan(specification)
@@ -150,7 +154,11 @@ class _Plan:
         return make_inputs
 
     def _describe_call(self, sizes: InputSizes) -> dict[str, Any]:
-        """Describe a call for the default probe: arguments, results and options."""
+        """Describe a call for the default probe: arguments, results and options.
+
+        Numbers arrive as tensors without dimensions. The probe converts them back,
+        except for arguments under "tensors".
+        """
         call: dict[str, Any] = {
             "order": [p.name for p in self.signature.call.arguments],
             "results": self.result_names,
@@ -293,7 +301,10 @@ def _allows_0d(parameter: Parameter) -> bool:
 
 
 def shapes_of_results(specification: Specification) -> dict[str, str]:
-    """Map the names of results to their shapes, as the exercise's signature states."""
+    """Map the names of results to their shapes, as the exercise's signature states.
+
+    Results with no shape, an empty one or several allowed ones are left out.
+    """
     if len(specification.targets) > 1:
         return {}
     results = _Plan(specification).signature.call.results

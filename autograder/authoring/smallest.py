@@ -85,6 +85,7 @@ def _is_readable(case: Case) -> bool:
     inputs = [
         v for v in case.inputs.values() if isinstance(v, torch.Tensor) and v.dim()
     ]
+    # Nobody follows by eye how floats become other floats.
     return not _holds_floats(result) or not any(map(_holds_floats, inputs))
 
 
@@ -233,6 +234,8 @@ def _can_be_shown(case: Case) -> bool:
 
 def _cover(candidates: Sequence[_SmallCase]) -> Iterator[_SmallCase]:
     """Choose a dozen small cases at most, which together show many mistakes.
+
+    The smallest case of each mistake comes first; the largest others fill up the rest.
 
     Args:
         candidates: the cases to choose from, the smallest first.

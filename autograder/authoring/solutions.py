@@ -78,6 +78,7 @@ def module_text(label: str, cells: list[Cell], later: Collection[str] = ()) -> s
                 elif isinstance(node, ast.FunctionDef | ast.ClassDef):
                     code = ast.get_source_segment(cell.text, node)
                     definitions[node.name] = code or ""
+    # Helpers of exercises come before them, and those of later units after.
     bodies = [without_markers(c.text) for c in cells if c.role == "exercise"]
     first = _required_definitions("\n".join(bodies), definitions)
     wanted = "\n".join(name for name in definitions if name in later)

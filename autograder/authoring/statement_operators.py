@@ -34,7 +34,7 @@ def _twins(name: str) -> list[str]:
 
 @into(SLIPS)
 def another_function(node: ast.AST) -> Nodes:
-    """Replace a name by one that is easily confused with it, such as min by max."""
+    """Mutate a name: use one that is easily confused with it, such as max for min."""
     if isinstance(node, ast.Attribute):
         for name in _twins(node.attr):
             yield ast.Attribute(node.value, name, node.ctx)
@@ -45,7 +45,7 @@ def another_function(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def another_attribute(node: ast.AST) -> Nodes:
-    """Where a class reads an attribute of ``self``, read a different one."""
+    """Mutate a class: where it reads an attribute of ``self``, read a different one."""
     if not isinstance(node, ast.ClassDef):
         return
     attributes = [n for n in ast.walk(node) if _is_own(n)]
@@ -83,7 +83,7 @@ def in_training_or_not(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def the_other_way(node: ast.AST) -> Nodes:
-    """Reverse one comparison of a chain, such as ``<`` to ``>``."""
+    """Mutate a comparison: reverse one sign of a chain, such as ``<`` to ``>``."""
     if isinstance(node, ast.Compare):
         for i, sign in enumerate(node.ops):
             if type(sign) in _OPPOSITES:
@@ -99,7 +99,7 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 @into(SLIPS)
 def leave_out_a_condition(node: ast.AST) -> Nodes:
-    """Leave out an operand of ``and`` or ``or``, or a filter of a comprehension."""
+    """Mutate a condition: leave out an operand, or a filter of a comprehension."""
     if isinstance(node, ast.BoolOp):
         for i in range(len(node.values)):
             operands = [*node.values[:i], *node.values[i + 1 :]]
@@ -118,7 +118,7 @@ def leave_out_a_step(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def exchange_calls(node: ast.AST) -> Nodes:
-    """Exchange two chained method calls: ``x.a().b()`` becomes ``x.b().a()``."""
+    """Mutate two chained method calls: ``x.a().b()`` becomes ``x.b().a()``."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
     inner = node.func.value
@@ -138,7 +138,7 @@ def leave_out_a_context(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def leave_out_a_loop(node: ast.AST) -> Nodes:
-    """Leave out a loop, some of its iterations, or a ``continue``."""
+    """Mutate a loop: leave it out, or some of its iterations, or a ``continue``."""
     if isinstance(node, ast.For | ast.Continue):
         yield ast.Pass()
     if isinstance(node, ast.For):
@@ -149,7 +149,7 @@ def leave_out_a_loop(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def return_too_early(node: ast.AST) -> Nodes:
-    """Return a variable as soon as it is assigned."""
+    """Mutate a function: return a variable as soon as it is assigned."""
     if isinstance(node, ast.FunctionDef):
         for i, line in enumerate(node.body[:-1], 1):
             if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
@@ -159,7 +159,7 @@ def return_too_early(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def one_for_all(node: ast.AST) -> Nodes:
-    """Put one object into a list several times, where each should be a new one."""
+    """Mutate a list of new objects: put the same one into it several times."""
     if not isinstance(node, ast.ListComp | ast.GeneratorExp):
         return
     generator = node.generators[0]

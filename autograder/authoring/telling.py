@@ -77,6 +77,7 @@ def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str,
     for n in range(max(size, _FEWEST)):
         case = sampler.draw_case(Draw(f"{specification.name}/{kind.name}/sample {n}"))
         names_by_draw.append(sampler.find_tells(case))
+        # Random floats mostly expose the same mistakes: a few samples will do.
         if n + 1 == _FEWEST and not _is_discrete(case.inputs):
             break
     always = names_by_draw[0].intersection(*names_by_draw)
@@ -140,6 +141,7 @@ class _Sampler:
             lost = self._find_lost(case, name)
             if case.aspect in lost:
                 tells.add(name)
+                # Beside a wrong result, only its other parts keep their points.
                 lost -= {case.aspect, *PRICES}
             tells |= {f"{name}/{aspect}" for aspect in lost}
         return tells
@@ -212,6 +214,7 @@ def draw_stably(specification: Specification, kind: CaseKind, draw: Draw) -> Inp
     """
     inputs: Inputs = kind.inputs(draw)
     is_interactive = specification.interactor_class is not Interactor
+    # What is expected is not the solution's own answer, or it cannot be run alone.
     if kind.measure or kind.expected or specification.reference or is_interactive:
         return inputs
     probe, reference = find(specification.name), build_object(specification)
@@ -241,6 +244,7 @@ def find_unsteady(
         for name, answer in objects.items()
         if name in case.mistakes and not isinstance(answer, ConfinedProgram)
     }
+    # Without floats, nothing has moved.
     if not objects or all(moved[name] is value for name, value in case.inputs.items()):
         return set()
     answers_by_name = mistaken_answers(specification, objects, moved)

@@ -52,6 +52,7 @@ def _code(cell: Cell) -> tuple[str, str]:
     """Return what a translation must not change: a cell's role, and its bare code."""
     if cell.kind == "markdown":
         return cell.role, ""
+    # As names and not comments, the markers are part of the tree.
     text = cell.text.replace(BEGIN, "BEGIN_SOLUTION").replace(END, "END_SOLUTION")
     try:
         tree = ast.parse(text)

@@ -82,6 +82,7 @@ def _refuse_foreign(path: Path, entry: Entry) -> None:
                 f'{path}:{entry.lineno}: the translation of "{forms(entry.id)[0]}" '
                 f"{verb} {{{odd[0]}}}"
             )
+        # Without fields, a text is shown as it is, and may contain braces.
         is_valid = _can_be_filled if allowed else _has_its_braces
         if not is_valid(text, entry):
             raise CourseError(
@@ -162,6 +163,7 @@ def make_files(root: Path = ROOT) -> dict[Path, str]:
         entries = list(read(path_of(chosen, unit), chosen))
         messages = extraction.of_unit(unit, engine, ["public"])
         shipped = {message.text for message in messages}
+        # What only hidden references say must not reach students.
         parts = dict[str, list[Entry]](public=[], hidden=[])
         for entry in entries:
             is_shipped = forms(entry.id)[0] in shipped

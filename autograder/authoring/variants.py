@@ -38,7 +38,8 @@ def build_object(
 ) -> object:
     """Build the reference object of an exercise, or a variant of it.
 
-    Only `observe_answer` can call a student's program.
+    A program that a student wrote is not run here: for one, the result stands for
+    its code, and `observe_answer` runs it in a sandbox.
     """
     names = namespace(specification)
     if variant is None:
@@ -63,6 +64,7 @@ def variant_source(specification: Specification, variant: Variant) -> str:
             source = solution_source(specification)
             for edit in variant.edits:
                 source = apply_edit(source, edit)
+        # Only to find a syntax error, and to report it with the name.
         _compiled(source, f"<{variant.name}>")
     except CourseError as error:
         message = f"{specification.name}, variant {variant.name}: {error}"
@@ -78,12 +80,14 @@ def stands_alone(specification: Specification, variant: Variant) -> bool:
     if variant.confined:
         return False
     code, names = variant_source(specification, variant), namespace(specification)
+    # Code that needs the solution when it is executed now fails.
     for name in specification.targets:
         names.pop(name)
     try:
         specification.answer_in(run_source(code, names, f"<{variant.name}, alone>"))
     except (NameError, KeyError):  # it uses the solution, or does not define a target
         return False
+    # Students do not have these modules.
     return not re.search(rf"{PACKAGE}\.\w+\.exercises", code)
 
 
@@ -148,7 +152,8 @@ def _compiled(source: str, filename: str) -> CodeType:
 def argument_names(specification: Specification) -> dict[str, tuple[str, ...]]:
     """Map each function and method, like "Head.forward", to its arguments' names.
 
-    ``self`` is included; private methods are left out.
+    A check compares a student's names with these. ``self`` is included; private
+    methods are left out.
     """
     names = namespace(specification)
     functions: dict[str, Any] = {}

@@ -99,6 +99,7 @@ def _judge_variant(
     Args:
         exercises: the exercise with the cases from each of the seeds.
     """
+    # The few cases that store its answers usually settle it.
     for is_telling in (_has_answers, _has_any):
         telling = [
             replace(e, cases=tuple(c for c in e.cases if is_telling(c, variant.name)))

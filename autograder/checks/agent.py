@@ -30,6 +30,7 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
         ticket: identifies this call in every message.
         get: returns the student's object.
     """
+    # A copy: leaving the context closes it, and later exercises need the original.
     fileno = os.dup(int(os.environ[CHANNEL]))
     # What a notebook may have set (seeds, a default dtype) is reset for each question.
     with socket.socket(fileno=fileno) as channel, restored():
@@ -39,6 +40,7 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
         while (message := receive(channel))[0] != f"done {ticket}":
             call = f"{ticket} {number}"
             ways = {f"ask {call}": observe, f"{BRIEFLY} {call}": observe_briefly}
+            # A message with another ticket or number is not for this call: ignore it.
             if way := ways.get(message[0]):
                 with reset():
                     answer = _answer(

@@ -44,6 +44,7 @@ def name_by_result(
             for mistake in mistakes
             if any(_explains(findings, name, v) for v in mistake.variants)
         ]
+        # Mistakes that are described in the same words count as one.
         if len({m.says for m in fitting}) == 1 and _is_systematic(findings[name]):
             explained += 1
             named += [m for m in fitting[:1] if m not in named]
@@ -77,9 +78,11 @@ def _count_wrong(finding: Finding) -> int:
     """Count the wrong entries of a result, to judge whether they may be chance."""
     a, b = finding.expected, finding.actual
     if isinstance(b, str):
+        # A long text proves as much as several numbers do.
         return TELLING if len(b) >= LONG else 1
     if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)):
         return 0
     if a.shape != b.shape or a.dtype != b.dtype:
+        # Entries cannot be paired: count how many different numbers there are.
         return len(b.unique())
     return int((a != b).sum())

@@ -90,7 +90,10 @@ class Cells:
         return self._stopped.get(name, "")
 
     def before(self, info: Any) -> None:
-        """Put an `Undefined` in place of each undefined name that the cell checks."""
+        """Put an `Undefined` in place of each undefined name that the cell checks.
+
+        The check can then say what to run, where Python would raise a NameError.
+        """
         if shell := find_shell():
             for name in _checked(str(info.raw_cell or "")):
                 if name not in shell.user_ns and not hasattr(builtins, name):
@@ -98,7 +101,7 @@ class Cells:
                     self._placed.append(name)
 
     def after(self, result: Any) -> None:
-        """Note which names a cell has defined, or has failed to define."""
+        """Remove the placeholders, and note which names a cell has failed to define."""
         if not (shell := find_shell()):
             return
         for name in self._placed:
@@ -108,6 +111,7 @@ class Cells:
         text = str(result.info.raw_cell or "")
         reason = _describe_failure(result)
         for name in defined_in(text):
+            # A cell that fails only after its definition has still defined the name.
             if reason and source_of(shell.user_ns.get(name)).strip() != text.strip():
                 self._stopped[name] = reason
             else:

@@ -87,7 +87,11 @@ class Check:
     def _verdict(
         self, name: str, answer: object, visibility: tuple[str, ...]
     ) -> CheckResult:
-        """Judge an answer on the "public" cases, the "hidden" ones, or both."""
+        """Judge an answer on the "public" cases, the "hidden" ones, or both.
+
+        If it cannot be judged (its cell has not run, say), a note says why. Code that
+        fails is remembered, since it may make later exercises fail.
+        """
         exercises = [_find(name, kind) for kind in visibility]
         exercise = exercises[0]
         if exercise is None:
@@ -180,6 +184,7 @@ def _stopped(status: Running, stop: KeyboardInterrupt) -> str:
     """Say at which case and in which line of the answer a check was interrupted."""
     message = _("Stopped after {seconds:.0f} s, at {case}")
     message = message.format(seconds=status.seconds, case=status)
+    # The second line of an error is like "in your line 3: x = y", if there is one.
     line = describe_error(stop).partition("\n")[2].partition("\n")[0]
     lead, _colon, code = line.partition(": ")
     return f"{message}, {translate(lead)}: `{code}`" if code else f"{message}."

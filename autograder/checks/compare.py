@@ -59,7 +59,7 @@ def collect_answers(
     """Collect the answers to each case, and watch for calls of ready-made functions.
 
     Ready-made functions already do what the student should write. Watching is slow,
-    so usually only the smallest case is watched.
+    so it begins with the smallest case, and ends once a case passes or calls one.
     """
     watched = [case for case in cases if exercise.ready_made and _can_be_watched(case)]
     first = min(watched, key=_size, default=None)
@@ -92,7 +92,10 @@ def _size(case: Case) -> int:
 
 
 def judge_answers(exercise: Exercise, answers: Mapping[Case, Answers]) -> CheckResult:
-    """Judge the answers to each case; see `judge`."""
+    """Compare a student's answers with the expected ones, and give points.
+
+    If some are wrong, the result also names the mistake that explains them, if known.
+    """
     names = exercise.ready_made
     results = tuple(
         compare(case, ready_made.with_listed_only(case_answers, names))
@@ -125,7 +128,10 @@ def compare(case: Case, answers: Answers) -> CaseResult:
 
 
 def _compare_case(case: Case, answers: Answers) -> CaseResult:
-    """Compare the answers to a case as if no ready-made function had been called."""
+    """Compare the answers to a case as if no ready-made function had been called.
+
+    If dropout is made by hand, a case on its place passes, marked as not looked at.
+    """
     if RAISED in answers and RAISED not in case.expected:
         message = _short(str(answers[RAISED]))
         return CaseResult(case, answers, (Finding("", RAISED, message),), 0.0)
@@ -162,6 +168,7 @@ def _worth(case: Case, value: float, answers: Answers) -> str:
 
 
 def _marks(scale: Sequence[tuple[float, float]]) -> str:  # (value, share) pairs
+    """Say which measured value earns all points, and from which on there is a bonus."""
     enough = next(value for value, share in scale if share >= 1.0)
     message = _("all points from {enough:.4g} on").format(enough=enough)
     if scale[-1][1] > 1.0:

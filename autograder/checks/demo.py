@@ -44,6 +44,7 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
         with quiet():
             function()
     except Exception as error:
+        # With right answers, the error is the course's own: it must be noticed.
         if is_all_solved():
             raise
         if "matplotlib.pyplot" in sys.modules:  # else unfinished figures would be shown
@@ -117,6 +118,7 @@ def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
     if is_named or (isinstance(error, NotImplementedError) and from_stub(error)):
         name = str(error) if is_named else codes[-1].co_qualname.partition(".")[0]
         return unsolved(name), unit_contents.exercise_of(name)
+    # The demonstration itself uses a name whose cell has not run.
     if isinstance(error, NameError) and error.name and not answers(codes[-1]):
         needed = unit_contents.exercise_of(error.name)
         message = template("`{name}` is not defined: run its cell first")
@@ -125,6 +127,7 @@ def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
                 "`{name}` is not defined: a cell above did not run, or waits"
             )
         return message.format(name=error.name), needed
+    # The innermost answer is at fault; of several in one cell, name any one.
     exercises = [min(candidates) for code in codes if (candidates := answers(code))]
     message = describe_error(error, is_own=lambda code: bool(answers(code)))
     return message, exercises[-1] if exercises else ""

@@ -83,6 +83,7 @@ def _add_answers(module: ModuleType, path: Path) -> ModuleType:
             continue
         name, source = mark["grade_id"], "".join(cell["source"])
         file = f"<{path.name}, {name}>"
+        # An error can then quote the line.
         linecache.cache[file] = (len(source), None, source.splitlines(True), file)
         try:
             exec(compile(source, file, "exec"), vars(module))

@@ -67,6 +67,7 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _rounded(part) for key, part in value.items()}
     if isinstance(value, tuple | list):
+        # A named tuple cannot be made from one sequence of items: it becomes "".
         return type(value)(map(_rounded, value)) if type(value) in (tuple, list) else ""
     return value
 
@@ -157,6 +158,7 @@ def difference(before: object, after: object) -> Summary:
     is_same = _of_other_things(*plain_parts) == {"same": True}
     if is_same and all(_close(old, new) for old, new in pairs):
         return {"same": True}
+    # If other values came beside the tensors, what has changed is uncertain.
     if plain_parts[0] or all(
         _close(old, new, rtol=1e-2, atol=1e-3) for old, new in pairs
     ):
@@ -168,7 +170,11 @@ def difference(before: object, after: object) -> Summary:
 
 
 def _of_other_things(before: object, after: object) -> Summary:
-    """Like `difference`, for results that cannot be compared tensor by tensor."""
+    """Compare two results that are not tensors, as `difference` does.
+
+    Returns {"same": True}, {"near": True} if they are equal up to rounding or cannot
+    be compared, or {} if they differ.
+    """
     if not (_is_plain(before) and _is_plain(after)):
         return {"near": True}  # other objects cannot be compared
     if isinstance(before, float) and isinstance(after, float):

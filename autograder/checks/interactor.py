@@ -100,7 +100,8 @@ def make_ask(exchange: Callable[[Answers], Answers]) -> Ask:
 def concluded(side: Interactor, answers: Answers) -> Answers:
     """Return what the interactor concludes from a probe's report, for comparison.
 
-    A report of an error is returned as it is.
+    A report of an error is returned as it is. The note on ready-made answers is kept
+    from the interactor, and added again.
     """
     called = {CALLED: answers[CALLED]} if CALLED in answers else {}
     if RAISED in answers:

@@ -182,6 +182,7 @@ def _set_forms_right(
             if symptom and None not in converted:
                 symptoms.append(Mistake(SEEN, *symptom))
                 results = [_convert(result, name, convert) for result in results]
+    # Of symptoms with the same question, keep only the first.
     first = {mistake.asks: mistake for mistake in reversed(symptoms)}
     return list(first.values())[::-1], results
 

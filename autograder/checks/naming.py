@@ -73,6 +73,7 @@ def diagnose(
     if mistake and sure and mistake.name != SEEN:
         return mistake, sure
     telling = _telling(results)
+    # Measured answers are neither right nor wrong: layers cannot be compared.
     if any(r.case.measure for r in telling):
         return mistake, sure
     return name_layers(exercise, telling, _find_exact) or (mistake, sure)

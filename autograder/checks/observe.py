@@ -44,7 +44,8 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
     """Run a probe on a student's object with one case's inputs, and return its report.
 
     An exception in the student's code becomes ``{"raised": message}``. The key
-    ``"stub"`` is added if the exercise is still unsolved.
+    ``"stub"`` is added if the exercise is still unsolved. Special inputs ask to watch
+    for ready-made answers, to pass arguments by position, or to test a property.
     """
     inputs, names = ready_made.split(inputs)
     if names:
@@ -146,6 +147,7 @@ def _others_stub(error: NotImplementedError, answer: object) -> str:
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     stub, files = frame.f_code, {code.co_filename for code in code_of(answer)}
+    # A stub in one of the answer's own cells is part of this exercise.
     if not files or stub.co_filename in files or _has_stub(answer, files):
         return ""
     return stub.co_qualname.partition(".")[0]

@@ -101,7 +101,8 @@ def as_html(
 ) -> str:
     """Return the verdict as a self-contained HTML fragment without scripts.
 
-    Pictures are drawn if ``pictures``, the result of `draw_pictures`, is missing.
+    Pictures are drawn if ``pictures``, the result of `draw_pictures`, is missing. A
+    panel of too many words is folded step by step, first the least important parts.
     """
     if not verdict.results:
         return boxed(ORANGE, f"<div>{inline(verdict.note)}</div>")

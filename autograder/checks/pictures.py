@@ -44,7 +44,10 @@ class _Pair:
 
 
 def picture(finding: Finding, case: Case) -> str:
-    """Draw the most informative picture of a wrong tensor, as HTML; "" for none."""
+    """Draw the most informative picture of a wrong tensor, as HTML; "" for none.
+
+    There is none for fewer than three numbers, no curve for fewer than three points.
+    """
     expected, actual = finding.expected, finding.actual
     if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
         return ""
@@ -247,7 +250,8 @@ def _side_by_side(drawings: Iterable[tuple[str, str]], legend: str) -> str:
 def _bars(pair: _Pair, first: int) -> str:
     """Draw one row, like a query's attention weights, with two bars per entry.
 
-    ``pair`` holds matrices of one row; labels count from ``first``.
+    ``pair`` holds matrices of one row; labels count from ``first``. A value that is
+    not finite is written at the top instead.
     """
     lines = pair.expected[0].double().tolist(), pair.actual[0].double().tolist()
     low, high = _range((*lines[0], *lines[1], 0.0))

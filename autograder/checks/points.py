@@ -42,10 +42,12 @@ def earned(
     An aspect, like "gradients", is what answers count for. A fault usually costs at
     least the price of its aspect.
     """
+    # Cases that could not be tried on this answer neither earn nor cost points.
     unseen = {result.case.name for result in results if not result.looked_at}
     results = [result for result in results if result.case.name not in unseen]
     aspect_credits = credits(results)
     open_pairs = open_parts(result.case for result in results)
+    # Nothing is earned unless something is right that only a solution gets right.
     solved = any(
         share and (name, aspect) not in open_pairs
         for aspect, case_shares in aspect_credits.items()
@@ -80,8 +82,10 @@ def _damaged_aspects(
         if any(share < 1 for name, share in case_shares.items() if name not in measured)
     ]
     others = [aspect for aspect in wrong if aspect not in ("calls", "limits")]
+    # Other faults also spoil repeated calls, unless a call is seen to change something.
     if others and not any(map(_is_change, results)):
         wrong = [aspect for aspect in wrong if aspect != "calls"]
+    # If each case is a task of its own, a wrong result costs only its share.
     if exercise.separate:
         wrong = [aspect for aspect in wrong if not _is_result(aspect)]
     return {
@@ -142,6 +146,7 @@ def credits(results: Iterable[CaseResult]) -> Credits:
         case = result.case
         holds_results = bool(parts_of(case)) or case.aspect in RESULTS
         shares = _shares(result)
+        # PyTorch's functions cost only the results; other ready-made ones, everything.
         if called and (holds_results or not all_pytorchs):
             shares = dict.fromkeys(shares, 0.0)
         for aspect, share in shares.items():
@@ -205,7 +210,8 @@ def _shares(result: CaseResult) -> dict[str, float]:
 def _aspect_of_damage(case: Case, finding: Finding) -> str:
     """Return the aspect in which a wrong answer is at fault; it may not be its own.
 
-    For example, a right number of the wrong dtype is a fault in form.
+    For example, a right number of the wrong dtype is a fault in form, and NaN from
+    finite inputs is a wrong value even for unusual inputs.
     """
     if finding.problem == RENAMED:
         return "names"

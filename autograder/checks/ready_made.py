@@ -56,7 +56,11 @@ def listing(names: Collection[str]) -> dict[str, Value]:
 
 
 def split(inputs: Answers) -> tuple[Answers, tuple[str, ...]]:
-    """Return a case's inputs without its list of ready-made answers, and that list."""
+    """Separate a case's own inputs from the list of functions that solve the exercise.
+
+    The list travels as one of the inputs. A case in which such a function, for example
+    PyTorch's own layer, is called earns nothing.
+    """
     listed = inputs.get(LISTED)
     if not isinstance(listed, str):
         return inputs, ()
@@ -125,6 +129,7 @@ class _Notes:
     def note(self, function: str) -> None:
         """Note a call of one of PyTorch's functions or operators."""
         if function not in self._known:
+            # Operators of a backward pass have such names, but nobody called them.
             plain = "" if "backward" in function else function
             self._known[function] = [
                 name for name, pattern in self._patterns.items() if pattern(plain)
@@ -152,6 +157,7 @@ class _Notes:
         path = _dotted(code)
         names = [n for n in self._courses if _contains(path, n)]
         if path.startswith("torch."):
+            # Of `torch.nn`, classes are listed, but their methods are called.
             parts = {f"nn.{part}" for part in code.co_qualname.split(".")}
             names += parts.intersection(self._patterns)
         return names
@@ -178,6 +184,7 @@ def _dotted(code: CodeType) -> str:
     for folder in ("site-packages", "dist-packages", *ours):
         if folder in path:
             start = len(path) - path[::-1].index(folder)
+            # The path begins after `site-packages`, but with our own package itself.
             path = path[start - (folder in ours) :]
             break
     return ".".join([*path, code.co_qualname])

@@ -80,6 +80,7 @@ def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | 
     on_path = next((row for row in open_rows if row.on_path), None)
     first = next(iter(open_rows), None)
     is_ahead = any(not rows[name].passed for name in names[start:])
+    # After an exercise off the short path, go on in order, not back to the path.
     is_beyond = is_ahead and after in rows and not rows[after].on_path
     chosen = first if is_beyond else on_path or first
     if chosen is None or chosen.place is None:
@@ -87,6 +88,7 @@ def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | 
     if is_beyond:
         beside = on_path if on_path is not chosen else None
         return NextStep(chosen.place, on_path=beside.place if beside else None)
+    # The short path is said to be done right after its last exercise, or in a summary.
     considered = [rows[after]] if after in rows else rows.values()
     return NextStep(
         chosen.place, not chosen.on_path and any(r.on_path for r in considered)

@@ -50,6 +50,7 @@ def find_combined_mistakes(
     ordinary = [r for r in results if not (r.case.says or r.case.measure)]
     names, mistakes = list(exercise.mistakes), list(exercise.mistakes.values())
     sketched = [r for r in ordinary if r.case.doubles]
+    # If a single mistake explains all sketched cases, no pair is needed.
     needs_two = not any(_explains_all(sketched, mistake) for mistake in mistakes)
     pairs = [
         {names[index] for index in pair}
@@ -59,9 +60,11 @@ def find_combined_mistakes(
     if len(pairs) == 1:
         sure = any(is_telling(f) for r in ordinary for f in r.findings)
         pair = [mistake for mistake in mistakes if mistake.name in pairs[0]]
+        # A few numbers may agree by chance: name the one that most cases show.
         if not sure and len(alone := _in_most(ordinary, pair)) == 1:
             return and_more(alone[0]), False
         return join_mistakes(pair), sure
+    # Several pairs fit, but all of them contain the same mistake.
     if pairs and len(shared := set.intersection(*pairs)) == 1:
         return and_more(exercise.mistakes[shared.pop()]), False
     chosen, is_complete = _case_by_case(ordinary, mistakes)
@@ -172,6 +175,7 @@ def _case_by_case(
     needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
     by_name = {mistake.name: mistake for mistake in mistakes}
     parts = {name: _part(results, needs, m) for name, m in by_name.items()}
+    # Keep mistakes that explain more cases than contradict them.
     parts = {
         n: p
         for n, p in parts.items()
@@ -180,6 +184,7 @@ def _case_by_case(
     unexplained = {(i, name) for i, need in needs.items() for name in need}
     telling = {(i, f.name) for i in needs for f in results[i].findings if is_telling(f)}
     chosen: list[str] = []
+    # Choose again and again the mistake that explains most of what is left.
     while unexplained and len(chosen) < _MOST:
         gains = {name: part.explains & unexplained for name, part in parts.items()}
         best = max(gains, key=lambda name: len(gains[name]), default="")

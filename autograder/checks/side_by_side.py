@@ -151,7 +151,10 @@ class SideBySide:
 
 
 def compare_side_by_side(result: CaseResult) -> SideBySide:
-    """Compare the first wrong result of a small case with the expected one."""
+    """Compare the first wrong result of a small case with the expected one.
+
+    A result that is missing, or too large to be shown, becomes "...".
+    """
     finding = next(finding for finding in result.findings if finding.problem)
     name, expected, actual = finding.name, finding.expected, finding.actual
     rows, place = [["..."]], None

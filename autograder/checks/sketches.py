@@ -48,7 +48,10 @@ def sketch_tensor(value: torch.Tensor) -> Sketch:
 
 
 def sum_entries(value: torch.Tensor, count: int) -> torch.Tensor:
-    """Compute weighted sums of the `asinh` of a tensor's entries: (count,) float64."""
+    """Compute weighted sums of the `asinh` of a tensor's entries: (count,) float64.
+
+    NaN and infinity count as arbitrary numbers, so that all sums are finite.
+    """
     entries = value.detach().real.to(torch.float64).flatten()
     entries = entries.nan_to_num(7.3, 1e30, -1e30).asinh()
     return _weights(len(entries), count) @ entries

@@ -38,7 +38,8 @@ def add_smallest(
 ) -> CheckResult:
     """Add to a verdict the smallest case on which the student's answer fails, if any.
 
-    ``ask`` returns the student's answers to a small case.
+    ``ask`` returns the student's answers to a small case. Nothing is added for a
+    stub, or if all cases end in one error, which says enough.
     """
     answers = [result.answers for result in verdict.results]
     is_wrong = bool(answers) and not (verdict.passed or verdict.is_partial)

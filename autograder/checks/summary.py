@@ -138,6 +138,7 @@ def summary(scorecard: Scorecard) -> Summary:
 
 
 def _describe_location() -> str:
+    """Say where progress is kept, and for how long; "" if it is not kept."""
     folder = progress.find_folder()
     if folder is None:
         return ""

@@ -22,8 +22,10 @@ def limit(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
         raise TooLongError
 
+    # In a destructor, the error cannot be raised: Python would print it instead.
     hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
     before = signal.signal(signal.SIGPROF, stop)
+    # Repeated, since the first error may be lost in a destructor.
     signal.setitimer(signal.ITIMER_PROF, seconds, 0.1)
     try:
         yield

@@ -122,6 +122,7 @@ def report(answer: AnswerCode, noted: str, edits: Sequence[str]) -> Summary:
     for code in edits:
         outcomes: list[Summary] = []
         for example in watched:
+            # Do not wait for the same endless code on every example.
             if outcomes and "endless" in outcomes[0]:
                 outcomes.append({"near": True})
             else:
@@ -171,6 +172,7 @@ def _watched(
         raise CannotTraceError(
             "it returns nothing to ask about" if was_called else never
         )
+    # Only the best call is watched again, to find out which rows influence it.
     best, *further = sorted(examples, key=_worth, reverse=True)[:_MOST_CASES]
     watch = CallWatch(answer.method, best.number + 1, True, _SECONDS, notes=notes)
     call = watch.of(probe, target, best.case.inputs)[-1]

@@ -62,6 +62,7 @@ def _read(book: Classbook, root: Path) -> tuple[Appeals, list[str]]:
     graded = {submission.student.id for submission in book.submissions}
     folders = [
         *root.glob(f"submitted/*/{book.unit}"),
+        # Hand-ins that only ask for a regrade, which replace no submission.
         *appeals_folder(root, book.unit).glob("[!.]*/" + book.unit),
     ]
     appeals: Appeals = {}

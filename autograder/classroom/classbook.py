@@ -186,6 +186,7 @@ class Classbook:
             exercise
             for exercise in self.exercises
             if exercise.name == name
+            # A full name does not also count as the end of a longer one.
             or (exercise.name.endswith(f"-{name}") and name not in names)
             or number(self.unit, exercise.name) == name.rstrip(".")
         ]

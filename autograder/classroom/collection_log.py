@@ -37,6 +37,7 @@ def read(root: Path, unit: str) -> dict[str, Note]:
     """
     noted = files.read_json_state(_path(root, unit))
     names = {field.name for field in fields(Note)}
+    # Fields that another version of the engine has written are ignored.
     return {
         student: Note(**{k: v for k, v in note.items() if k in names})
         for student, note in noted.items()

@@ -50,6 +50,7 @@ def run(units: Sequence[Unit], root: Path) -> None:
     if stale:
         translations.install(ROOT)
     digest = _digest()
+    # Only now, as building writes solutions, which the digest covers.
     current = {unit for unit in units if digests[unit] == digest}
     for unit in tqdm(units, "sample class", unit="unit"):
         write(root / "source" / unit.label / unit.source.name, unit.source.read_bytes())
@@ -62,6 +63,7 @@ def run(units: Sequence[Unit], root: Path) -> None:
         elif unit not in current:  # the release is that of an older version
             nbgrader(root, "generate_assignment", unit.label, "--force")
         nbgrader(root, "autograde", unit.label)
+        # Remarks say that pages are missing or older than the grades.
         if feedback_archive.pages(unit.label, root)[1]:
             nbgrader(root, "generate_feedback", unit.label)
     for unit in units:
@@ -96,6 +98,7 @@ def nbgrader(root: Path, command: str, assignment: str, *flags: str) -> None:
     print("nbgrader", *arguments, flush=True)
     log = root / f"{command}.log"
     with log.open("w") as output:
+        # Grading shows its progress on stderr.
         errors = None if command == "autograde" else output
         process = child.nbgrader(root, *arguments, stdout=output, stderr=errors)
     if process.returncode:
@@ -120,6 +123,7 @@ def as_text(book: Classbook) -> str:
 
 
 def _remarks(names: Sequence[str], row: Submission) -> Iterator[str]:
+    """Yield what to know about a student: lost points, missing verdicts, repairs."""
     missing = sum(name not in row.records for name in names)
     lost = [r for r in row.records.values() if r.points < r.max_points]
     named = sum(bool(record.mistake) for record in lost)

@@ -63,6 +63,7 @@ def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
     pick_columns = itemgetter(*info_columns, column)
     rows = tuple(map(pick_columns, into.rows))
     selection = Sheet(pick_columns(into.titles), rows, into.comma)
+    # In the selection, the assignment follows the columns that identify students.
     return _filled(book, selection, len(info_columns), _canvas_rank, possible, "Canvas")
 
 
@@ -188,6 +189,8 @@ def _filled(
     book: Classbook, into: Sheet, column: int, rank: Rank, possible: str, lms: str
 ) -> Export:
     """Fill scores into an LMS's table where a row is clearly a student's.
+
+    Also list the students without a row, and remark on different maximum points.
 
     Args:
         rank: rates how surely a row is a student's.

@@ -41,6 +41,7 @@ def prepare(units: Sequence[Unit], root: Path) -> Path:
     write(root / "student" / "nbgrader_config.py", config)
     for unit in tqdm(units, "release", unit="unit"):
         copy = root / "student" / unit.label / unit.release.name
+        # A copy that is there already may hold a student's work.
         if not copy.exists():
             write(copy, notebooks.read_valid_text(unit.release))
         _release(unit, exchange)

@@ -36,6 +36,7 @@ def commands(unit: str, root: Path) -> list[tuple[str, ...]]:
     with gradebook.open_gradebook(root) as book:
         gradebook.submissions_of(book, unit)
         recorded = points_of_book(book, unit)
+    # nbgrader takes new maximum points only from a new release.
     is_worth_other = recorded != points_of_folder(unit, root / "source" / unit)
     release = [("generate_assignment", unit, "--force")] * is_worth_other
     return [*release, ("autograde", unit)]

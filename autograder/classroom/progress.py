@@ -143,6 +143,7 @@ def _mark(
     waits = student in new.get(book.unit, ())
     if not submissions:
         return Mark(0.0, False, waits, extended=extended)
+    # The share of the unit's points.
     points = (
         submissions[0].points_after_penalty / book.max_points
         if book.max_points
@@ -159,6 +160,7 @@ def _line(
     student: Student, marks: Sequence[Mark], weights: Sequence[float], drop: int
 ) -> Standing:
     """Combine marks into a share of the course, without a student's ``drop`` worst."""
+    # To drop a unit without weight would not help the student.
     weighted = [n for n, weight in enumerate(weights) if weight]
     worst = sorted(weighted, key=lambda n: (marks[n].share, n))[:drop]
     counted = [n for n in range(len(marks)) if n not in worst]

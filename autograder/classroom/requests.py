@@ -129,6 +129,7 @@ def _write_answer(
     points: float | None,
 ) -> None:  # fmt: skip
     """Store the answer as a comment, which feedback shows, and set any new points."""
+    # An exercise in another notebook than the unit's is called NOTEBOOK/ID.
     notebook, _, cell = exercise.rpartition("/")
     rows = book.find_submission_notebook(notebook or unit, unit, student)
     for comment in rows.comments:

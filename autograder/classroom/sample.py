@@ -168,6 +168,7 @@ def _copied_cell(
     for index, cell in enumerate(notebook.cells):
         if cell.metadata.get("nbgrader", {}).get("grade_id") == wanted:
             copied = copy.deepcopy(cell)
+            # An id has at most 64 characters.
             copied["id"] = f"{cell['id'][:50]}-copied"
             notebook.cells.insert(index + 1, copied)
             break

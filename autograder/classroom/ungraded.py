@@ -65,6 +65,7 @@ def _comparison(unit: str, root: Path) -> Callable[[Set[str], Path], bool]:
     limits = gradebook.limits(root)
 
     def is_of(graded: Set[str], folder: Path) -> bool:
+        # Results without ids are of a different program: there is nothing to compare.
         return not graded or _identities(folder, released, limits) <= graded
 
     return is_of
@@ -92,6 +93,7 @@ def _identities(
     except intake.RefusedError:
         files = {}
     except CourseError:
+        # This account may not read the folder, so nothing can be said about it.
         return set()
     unit, student = folder.name, folder.parent.name
     identities = set()

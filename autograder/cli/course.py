@@ -45,6 +45,7 @@ def _build(options: Namespace) -> int:
 
 @COMMANDS.command("adopt", "bring edits of source/ back into notebooks/", UNITS)
 def _adopt(options: Namespace) -> int:
+    """Write the changes made in ``source/`` into the notebooks' texts."""
     from autograder.authoring.adopt import adopt
 
     for unit in chosen_units(options):
@@ -59,6 +60,7 @@ def _adopt(options: Namespace) -> int:
     option("--title", "of the course; default: the folder's name", "TEXT", default=""),
 )  # fmt: skip
 def _init(options: Namespace) -> int:
+    """Start a course in a new folder, and print its files and the next command."""
     from autograder.authoring.start_course import start
 
     for path in start(options.folder, options.title):
@@ -72,6 +74,7 @@ def _init(options: Namespace) -> int:
     option("name", 'like "convolution" or "05_convolution"', "NAME"),
 )  # fmt: skip
 def _new_unit(options: Namespace) -> int:
+    """Write the notebook of a new unit, and print the command that comes next."""
     from autograder.authoring.start_course import start_unit
 
     path = start_unit(options.name, ROOT)
@@ -85,6 +88,7 @@ def _new_unit(options: Namespace) -> int:
     option("name", 'like "favourite_key"', "NAME"),
 )  # fmt: skip
 def _new_exercise(options: Namespace) -> int:
+    """Write the skeleton of an exercise, and say what to do with it."""
     from autograder.authoring.new_exercise import MARK, create
 
     unit = find_unit(options.unit)
@@ -103,6 +107,7 @@ def _new_exercise(options: Namespace) -> int:
     option("--units", 'like "01,02,03"', required=True),
 )  # fmt: skip
 def _new_course(options: Namespace) -> int:
+    """Copy the course, with the chosen units only, into a new folder."""
     from autograder.authoring.new_course import create
 
     chosen = [find_unit(name.strip()) for name in options.units.split(",")]
@@ -185,6 +190,7 @@ def _list_survivors(names: Sequence[str]) -> int:
            "UNIT", nargs="*"),
 )  # fmt: skip
 def _demo(options: Namespace) -> int:
+    """Grade a sample class in ``demo/``; by default in the units made to show this."""
     from autograder.classroom.demo import default_units, run
 
     if options.units == ["all"]:
@@ -244,6 +250,7 @@ def _kit(options: Namespace) -> int:
            type=Path, default=ROOT / "dist" / "mistakes"),
 )  # fmt: skip
 def _mistakes(options: Namespace) -> int:
+    """Write a page for each unit with its known mistakes, and print the paths."""
     from autograder.classroom import mistakes
 
     for unit in chosen_units(options):
@@ -257,6 +264,7 @@ def _mistakes(options: Namespace) -> int:
     "new-term", "draw new hidden references, and move old results to terms/"
 )
 def _new_term(options: Namespace) -> int:
+    """Draw new hidden references, and put the last term's results away."""
     from autograder.authoring import term
 
     for path in term.renew(units()):

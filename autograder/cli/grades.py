@@ -239,6 +239,10 @@ def _preview(unit: str, root: Path) -> int:
     flag("--dry-run", "with --to: only list what would be sent"),
 )  # fmt: skip
 def _feedback(unit: str, root: Path, options: Namespace) -> int:
+    """Pack a unit's feedback pages for an LMS, or send them.
+
+    Returns 1 if pages are missing, outdated or not sent, else 0.
+    """
     from autograder.classroom import feedback_archive, gradebook, ungraded
 
     if options.dry_run and not options.to:

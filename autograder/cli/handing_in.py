@@ -35,6 +35,10 @@ _LONGEST_EXTENSION = 1000  # days
     flag("--replace", "prefer the archive where it is unclear which is newer"),
 )  # fmt: skip
 def _collect(unit: str, root: Path, options: Namespace) -> int:
+    """Store the roster, if one is given, and the submissions from archives or an LMS.
+
+    Returns 1 if a person must look at a submission, else 0.
+    """
     from autograder.classroom import gradebook
     from autograder.classroom.lms import layouts, place, roster, stored_roster
     from autograder.grading.dates import last_moment
@@ -60,6 +64,7 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
     due = gradebook.due_dates(root).get(unit)
     zone, is_local = layouts.to_utc(options.timezone), False  # is a local time read?
 
+    # Also notes that a local time was read, which is reported at the end.
     def utc(local: datetime) -> datetime:
         nonlocal is_local
         is_local = True
@@ -161,6 +166,7 @@ def _extra(unit: str, root: Path, options: Namespace) -> timedelta | None:
     flag("--now", "before the last deadline, or without any"),
 )  # fmt: skip
 def _solutions(unit: str, root: Path, options: Namespace) -> int:
+    """Write a unit's notebook with solutions, once nobody may hand in any more."""
     from autograder.classroom import gradebook
     from autograder.classroom.publishing import solved
     from autograder.course import find_unit

@@ -46,6 +46,7 @@ def refuse_full(*folders: Path) -> None:
             problem = "is read-only; make it writable"
         elif disk.f_blocks and free_bytes < _ROOM:  # 0 blocks: the size is unknown
             problem = f"has {free_bytes >> 20} MB left; make room"
+        # 0 files: this disk does not limit their number.
         elif disk.f_files and disk.f_favail < 100:
             problem = f"has room for {disk.f_favail} more files; remove some"
         else:

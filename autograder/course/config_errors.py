@@ -26,7 +26,9 @@ def refuse() -> None:
 
     This affects only files that are read afterwards.
     """
+    # All commands of nbgrader read their settings by this method of traitlets.
     original = Application._load_config_files
+    # An earlier call has replaced it already.
     if getattr(original, "refuses", False):
         return
     read = original.__func__  # type: ignore[attr-defined]

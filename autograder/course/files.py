@@ -28,6 +28,7 @@ def write(path: Path, data: str | bytes, *, private: bool = False) -> bool:
     """
     data = data.encode() if isinstance(data, str) else data
     with replacing(path) as part:
+        # An equal file that others may read is replaced by a private one.
         is_open = private and path.is_file() and path.stat().st_mode & 0o077
         if path.is_file() and path.read_bytes() == data and not is_open:
             return False
@@ -148,6 +149,7 @@ def folder_locked(
     except OSError as error:
         raise CourseError(f"{folder} cannot be written: {error.strerror}") from None
     try:
+        # Some file systems have no locks: go on without one.
         with contextlib.suppress(OSError):
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -116,9 +116,10 @@ def path_of(unit: Unit) -> tuple[str, ...]:
 
 
 def locate_short_path(unit: Unit) -> str:
-    """Return where a unit's manifest states the short path, like "folder/unit.toml:3".
+    """Say which line of a unit's manifest lists the exercises of its short path.
 
-    The file is relative to the course. The line is 1 if no path is stated.
+    The short path is the selection for students with little time. The result is like
+    "folder/unit.toml:3", relative to the course; the line is 1 if none is listed.
     """
     file = unit.folder / "unit.toml"
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []

@@ -38,6 +38,9 @@ class Sheet:
 def read(path: Path) -> Sheet:
     """Read a CSV with commas, semicolons or tabs, in UTF-8 or as Excel's UTF-16.
 
+    The separator is the most frequent of these in the first line, the titles. Each row
+    is cut or filled up to the number of titles.
+
     Raises:
         CourseError: the file cannot be read.
     """

@@ -122,6 +122,7 @@ def steps(
     name = _name(*frames)
     rules, buttons, live_frames, pictures = _RULES + _STEP_RULES, "", "", ""
     area_labels = "".join(_area(name, n, area) for n, area in enumerate(areas, 1))
+    # Buttons count from 1, and a negative index from the end.
     first = range(len(frames))[opened] + 1
     shared = _shared_words(list(sentences))
     bar = f'<span aria-hidden="true">{html.escape(shared)}</span>' if shared else ""
@@ -152,7 +153,10 @@ def steps(
 
 
 def _shared_words(labels: Sequence[str]) -> str:
-    """Return the words that begin all labels: "step" for "step 0" and "step 1"."""
+    """Return the words that begin all labels: "step" for "step 0" and "step 1".
+
+    They stand once before the buttons. Each button keeps at least its last word.
+    """
     if len(labels) < 2:
         return ""
     shared: list[str] = []

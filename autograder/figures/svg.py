@@ -100,6 +100,7 @@ def _around(figure: Any) -> Iterator[Any]:
             legend.get_frame().set_alpha(0.0)
             yield from (*legend.get_texts(), *legend.legend_handles)
         shapes = [patch for patch in axes.patches if patch.get_fill()]
+        # With an image or a filled shape, lines keep their colour, and texts on it too.
         if not axes.images:
             yield from () if shapes else axes.lines
             yield from (text for text in axes.texts if not _stands_on(text, shapes))

@@ -135,6 +135,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         stamp = suffix.partition("+")[0]
         changed = last_change(path, self.coursedir.ignore)
         claimed = parse_stamp(stamp)
+        # Files are copied after the time was noted, so they may be a bit younger.
         if claimed and claimed <= changed <= claimed + _COPYING:
             return HandedIn(student, path, claimed)
         self.log.warning(
@@ -189,6 +190,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             self.log.info("Up to date: %s", handed_in.student)
             return False
         newer = stamp is None or handed_in.time > stamp
+        # With --before-duedate, an older submission may be the one that counts.
         if not (self.before_duedate or (self.update and newer)):
             self.log.info(
                 "%s has a different submission here%s", handed_in.student,

@@ -120,7 +120,9 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         return NbGraderException(reason)
 
     def convert_notebooks(self) -> None:
-        """Grade the submissions that `init_notebooks` has found.
+        """Grade the submissions that `init_notebooks` has found, and report outcomes.
+
+        The course's own solution is graded first; scores are compared before and after.
 
         Raises:
             NbGraderException: grading cannot go on, or something needs a person.
@@ -185,6 +187,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         require_access(root / ".autograder", results, *book)
 
     def _executor(self) -> Executor:  # where this run grades
+        """Choose whether to grade on a cluster, in several processes or in this one."""
         if self.scheduler:
             return Cluster(self.scheduler)
         jobs = self.jobs or usable_cores()
@@ -203,6 +206,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
     def _report(
         self, outcomes: list[Outcome], changed: Sequence[changes.Change]
     ) -> None:
+        """Log changed scores and a summary; fail if a submission needs a person."""
         reason = "no name that a student can have; rename that folder"
         outcomes += [Outcome(ascii(odd), "undecided", reason) for odd in self._odd]
         if changed:
@@ -258,6 +262,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
     # Where results go
 
     def _writer(self) -> ResultWriter:
+        """The object that records results in the gradebook, and then publishes them."""
         unit, format_dest = self._unit, self._format_dest
         return ResultWriter(
             course=self._course,
@@ -273,7 +278,10 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         )  # fmt: skip
 
     def _stages(self) -> tuple[Stages, Stages]:
-        """Two tuples of preprocessors: those that grade, and those that record."""
+        """Two tuples of preprocessors: those that grade, and those that record.
+
+        The first one that writes to the gradebook, and all after it, record.
+        """
         kinds = tuple(map(load_class, self.autograde_preprocessors))
         recording = (SaveAutoGrades, AssignLatePenalties)
         writers = [n for n, kind in enumerate(kinds) if issubclass(kind, recording)]
@@ -287,6 +295,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         modes = {path: int(str(self.permissions), 8) for path in folder.iterdir()}
         if self.coursedir.groupshared:
             results = Path(self.coursedir.format_path(self._output_directory, ".", "."))
+            # With the set-group-id bit, new files in them belong to the same group.
             for shared in (folder, results):
                 modes[shared] = (shared.stat().st_mode | 0o2770) & 0o2777
         for path, mode in modes.items():

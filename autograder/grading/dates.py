@@ -40,6 +40,7 @@ def due_date(text: str) -> datetime.datetime:
             f'cannot read the due date "{text}"; write it like '
             '"2026-11-30 23:59 Europe/Berlin" or "2026-11-30 23:59 +01:00"'
         )
+    # A text that is still a date with a zone added has none.
     if text[-1].isdigit() and parse_stamp(f"{text} UTC"):
         raise UsageError(
             f'the due date "{text}" has no time zone; write it like '
@@ -58,6 +59,7 @@ def install(grace_minutes: float = 0) -> None:
 
     global _grace
     _grace = datetime.timedelta(minutes=grace_minutes)
+    # Only the grace period can change once all is installed.
     if utils.parse_utc is _parse_utc:
         return
     utils.parse_utc = _parse_utc

@@ -116,6 +116,7 @@ class JudgedExecute(SandboxedExecute, Stage):
         After the last cell, failed checks that follow from earlier errors may be
         repeated.
         """
+        # To explain a check, the cells after it are not needed.
         if index > self._last:
             return cell, resources
         if check := check_cell(cell):

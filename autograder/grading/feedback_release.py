@@ -56,6 +56,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
                 super().copy_files()
                 self._release_under_other_names(Path(folder))
             except (OSError, ValueError, AssertionError) as error:
+                # A full disk is not this student's fault, and ends the release.
                 access.refuse_full(Path(self.dest_path))
                 student = Path(folder).parent.name
                 self.log.debug("%s: no place for a page", student, exc_info=error)
@@ -85,6 +86,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
             self.coursedir.submitted_directory, folder.parent.name, folder.name
         )
         for path in sorted(Path(submitted).glob("*.ipynb")):
+            # A name that is not valid Unicode cannot be hashed.
             if path.stem and os.fsencode(path.stem) == path.stem.encode(
                 "utf-8", "replace"
             ):

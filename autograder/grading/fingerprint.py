@@ -28,6 +28,7 @@ def fingerprint(unit: str, root: Path = ROOT) -> str:
     # A custom course may grade a unit that is not built here.
     graded = by_name.get(unit, Unit("", unit, root))
     engine = _engine(graded)
+    # Paths are relative to these, so that a moved checkout has the same digest.
     places = {engine: "engine", graded.package: "course", root: "root"}
     for path in sorted(_closure(graded, engine)):
         place = next(folder for folder in places if path.is_relative_to(folder))

@@ -84,6 +84,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         except CourseError as error:
             self._refuse(error)
         finally:
+            # The folder of unfinished releases, with all that was not moved into place.
             _, part = self._places(".", ".")
             self._beside = False
             shutil.rmtree(part, ignore_errors=True)
@@ -115,6 +116,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         try:
             if release.is_dir():
                 shutil.copytree(release, part)
+            # nbgrader looks into the copy to decide whether to make a new release.
             begins = bool(super().init_destination(assignment_id, student_id))
         except OSError as error:
             if self.force or not release.is_dir():

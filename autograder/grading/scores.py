@@ -168,6 +168,7 @@ class _BeyondLateDays(BasePlugin):  # type: ignore[misc]
     def late_submission_penalty(
         self, student_id: str, score: float, total_seconds_late: float
     ) -> float | None:
+        """The policy's penalty for what is left of the lateness; None if nothing is."""
         seconds = total_seconds_late - self.free
         if seconds <= 0:
             return None
@@ -192,6 +193,7 @@ class LatePenalties(AssignLatePenalties):  # type: ignore[misc]
             self.plugin_inst = _BeyondLateDays(parent=self, policy=policy, free=free)
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
+        """Record the late penalty as nbgrader does, but log it in a single line."""
         # nbgrader logs several lines for each late submission; ours is the one below.
         logger, self.log = self.log, _SILENT
         try:

@@ -81,6 +81,7 @@ def as_plain(preprocessors: Sequence[Preprocessor], config: Config) -> dict[str,
         try:
             plain[name] = _plain(section)
         except (TypeError, ValueError, CourseError) as error:
+            # Other sections are not needed to grade, and are left out.
             if name in wanted:
                 raise CourseError(
                     f"a setting of c.{name} cannot be sent to another process "

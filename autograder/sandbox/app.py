@@ -68,6 +68,7 @@ class SandboxedKernelApp(IPKernelApp):
             parent=self, session=self.session, log=self.log,
             profile_dir=self.profile_dir, user_ns=self.user_ns,
         )  # fmt: skip
+        # The steps of ipykernel's `initialize` that need no socket.
         self.init_path()  # type: ignore[no-untyped-call]
         self.init_shell()  # type: ignore[no-untyped-call]
         self.init_gui_pylab()  # type: ignore[no-untyped-call]

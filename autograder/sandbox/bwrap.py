@@ -45,6 +45,7 @@ def _view(room: Room) -> list[str]:
     for path in sorted({*room.visible, *hidden}, key=lambda p: p.count("/")):
         if path not in hidden:
             arguments += _bind(path)
+        # Only what a visible folder would show has to be masked.
         elif any(path.startswith(folder + "/") for folder in room.visible):
             arguments += ["--size", str(MB), "--tmpfs", path]
     for path in room.kit:

@@ -122,8 +122,10 @@ class Group:
     """
 
     def __init__(self, place: Path, name: str, policy: Policy) -> None:
+        """Create the group below `place`, and set the limits of the policy."""
         self.folder = place / f"{_PREFIX}{name}"
         self.folder.mkdir()
+        # What the sandbox writes counts, too, as its disk may be in memory.
         memory = int(policy.memory_mb * _SPARE + policy.disk_mb) * MB
         self._set("memory.max", memory)
         self._set("memory.oom.group", 1)

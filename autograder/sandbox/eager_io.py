@@ -73,6 +73,7 @@ class PromptStream(ZMQStream):
             self._handle(self.socket.recv_multipart(copy=False))
             while self._line:
                 self._handle(self._line.popleft())
+        # The kernel still skips messages after an error: look again soon.
         self.io_loop.call_later(_SOON, self._handle_events)
 
     def _handle(self, message: list[zmq.Frame]) -> None:

@@ -103,6 +103,7 @@ class Server:
     """
 
     def __init__(self, run: Path, level: str, lifeline: int, groups: Path | None):
+        """Open the socket on which requests arrive; arguments as of the class."""
         self.run, self.level, self.lifeline, self.groups = run, level, lifeline, groups
         self.alive, self.alive_end = os.pipe()  # sandboxes read its end if we die
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -149,6 +150,7 @@ class Server:
                 self.branches.pop(names).close()
 
     def _grow(self, names: tuple[str, ...]) -> None:  # fork a branch
+        """Fork a branch that imports modules, and then serves requests for them."""
         self.branches[names], door = socket.socketpair(
             socket.AF_UNIX, socket.SOCK_SEQPACKET
         )
@@ -207,6 +209,7 @@ class Branch:
         _await_children()
 
     def _import(self, names: tuple[str, ...]) -> None:  # and check the fitness
+        """Import modules, and note if no sandbox may be forked after that."""
         gc.disable()
         import_all(names)
         ready_to_fork()
@@ -216,6 +219,7 @@ class Branch:
             self.unfit = str(error)
 
     def _begin(self, client: socket.socket) -> None:  # fork a supervisor
+        """Fork a supervisor for a client, or tell it why none may be forked."""
         if self.unfit:
             client.send(json.dumps({"error": self.unfit}).encode())
             return
@@ -233,6 +237,7 @@ class Branch:
         hugepages.collapse()
 
     def _become_supervisor(self, client: socket.socket) -> None:  # in the fork
+        """Read the request, and run its sandbox from start to end. Does not return."""
         try:
             self.door.close()
             text, fds, _, _ = socket.recv_fds(client, LARGEST_REQUEST, 1)

@@ -64,6 +64,7 @@ def find_courses() -> dict[Path, tuple[str, ...]]:
     sites += [Path(path) for path in sys.path if os.path.basename(path) in _FOLDERS]
     shipping = {}
     for site in {site.resolve() for site in sites}:
+        # A course is known by its units: a unit.toml, or exercises and solutions.
         units = f"{glob.escape(str(site))}/*/*"
         courses = {Path(file).parents[1] for file in glob.glob(f"{units}/unit.toml")}
         for folder in glob.glob(f"{units}/exercises"):

@@ -82,6 +82,7 @@ def _make_semaphores_of_pipes() -> None:
 
 
 def _share_memory_in(folder: Path) -> None:
+    """Make shared memory of files in `folder`, as /dev/shm is out of reach."""
     from multiprocessing import heap, shared_memory
 
     def open_shared(path: str, flags: int, mode: int = 0o600) -> int:
@@ -92,6 +93,7 @@ def _share_memory_in(folder: Path) -> None:
 
     place = shared_memory._posixshmem  # type: ignore[attr-defined]
     place.shm_open, place.shm_unlink = open_shared, unlink_shared
+    # Without /dev/shm here, `multiprocessing` takes its temporary folder.
     heap.Arena._dir_candidates = []  # type: ignore[attr-defined]
 
 

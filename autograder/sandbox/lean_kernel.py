@@ -54,6 +54,7 @@ class SparingStream(OutStream):
         """Send a text soon, after everything that was written before."""
         if not isinstance(string, str):
             return super().write(string)
+        # A fork has no thread that sends, so it prints as other programs do.
         if self._in_fork():
             with open(self._original_stdstream_fd, "wb", closefd=False) as program:
                 program.write(string.encode(errors="replace"))
@@ -115,7 +116,7 @@ class PlainTransformer(TransformerManager):
         self._usual = list(self.token_transformers)
 
     def do_token_transforms(self, lines: list[str]) -> list[str]:
-        """Transform lines of IPython's syntax to Python."""
+        """Transform lines of IPython's syntax to Python; leave Python as it is."""
         # Parsing warns of invalid escapes, which must not happen twice.
         if self.token_transformers == self._usual and "\\" not in "".join(lines):
             with contextlib.suppress(

@@ -68,6 +68,7 @@ class Messages:
 
     def _read_header(self, unread: memoryview) -> memoryview:
         """Read the header of a part, as far as it has arrived; return what follows."""
+        # The first byte says whether the size that follows has 8 bytes or one.
         length = 9 if (self._header or unread)[0] & _LONG else 2
         missing = length - len(self._header)
         self._header += unread[:missing]

@@ -79,6 +79,7 @@ class SandboxProvisioner(LocalProvisioner):
                 self._slot = run / secrets.token_hex(8)  # short enough for sockets
             self._slot.mkdir(mode=0o711)
             manager: Any = self.parent
+            # With "ipc", sockets are files, and the "ports" are numbers in their names.
             manager.transport, manager.cache_ports = "ipc", False
             manager.ip = str(self._slot / "s")
             manager.connection_file = str(self._slot / "c.json")
@@ -104,6 +105,7 @@ class SandboxProvisioner(LocalProvisioner):
         return self.connection_info
 
     def _request(self, cwd: str | None) -> Request:
+        """The request for a sandbox, as plain values; `cwd` holds the submission."""
         connection: dict[str, Any] = dict(self.connection_info)
         key = connection["key"]
         connection["key"] = key.decode() if isinstance(key, bytes) else key

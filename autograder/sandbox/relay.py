@@ -57,6 +57,7 @@ class Relay:
     """
 
     def __init__(self, doors: list[Door], policy: Policy) -> None:
+        """Listen for clients at the outer path of each door."""
         self.excess = ""
         self._policy, self._arrived = policy, 0
         # `_wanted` holds the events for which `_ready` is registered, by descriptor.
@@ -102,6 +103,7 @@ class Relay:
         `ready` maps descriptors to the events that were polled for them.
         """
         try:
+            # A list, so that both directions are served even if one has closed.
             going = all([_move(lane, ready) for lane in pair])
         except OSError:
             going = False

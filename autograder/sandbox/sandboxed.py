@@ -37,6 +37,7 @@ class SandboxedProcess:
             try:
                 answer = self._connection.recv(1 << 16, socket.MSG_DONTWAIT)
             except BlockingIOError:
+                # Told to end the sandbox, the supervisor has not done so: kill it.
                 if time.monotonic() > self._patience:
                     with contextlib.suppress(ProcessLookupError):  # it has just ended
                         os.kill(self.supervisor, signal.SIGKILL)
@@ -80,5 +81,6 @@ def readable(file: Any, seconds: float) -> bool:
     """Return whether a file or descriptor has something to read within some seconds."""
     poll = select.poll()
     poll.register(file, select.POLLIN)
+    # In steps, since time for which we were stopped costs one step at most.
     steps = max(math.ceil(seconds / _STEP), 1)
     return any(poll.poll(seconds / steps * 1000) for _ in range(steps))

@@ -66,6 +66,7 @@ class _OnlyShipped(importlib.abc.MetaPathFinder):
         if package is None:
             return
         folder = package.joinpath(*inner)
+        # A package around something that ships is imported before it.
         around = any(path.is_relative_to(folder) for path in _folders())
         if not around and not any(map(ships, (folder, Path(f"{folder}.py")))):
             raise ImportError(f"{name} does not ship to students")

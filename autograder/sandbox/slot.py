@@ -99,7 +99,8 @@ def _empty(top: int) -> None:
 def _clear(folder: int, top: int, raised: list[str]) -> None:
     """Remove the files in `folder`, and move the folders in it to the folder `top`.
 
-    Both are descriptors. The moved folders' new names are appended to `raised`.
+    Both are descriptors. The moved folders' new names are appended to `raised`. Since
+    folders are moved up, no path gets long, however deep they were.
     """
     for entry in _entries(folder):
         with contextlib.suppress(OSError):

@@ -133,6 +133,7 @@ class Watchdog:
         """
         if self.ended is None:
             self.ended, self.explanation = reason, explanation or reason
+        # Once its processes are gone, nothing says how much they used.
         self.cpu = cpu_seconds(descendants(os.getpid()))
         os.kill(self.sandbox, signal.SIGKILL)
 

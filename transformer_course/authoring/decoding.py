@@ -29,6 +29,8 @@ def recover_with_cache(
 ) -> list[str]:
     """Return the text that a Transformer recovers from each damaged source text.
 
+    It is a fast version of `library.decoding.recover`, with a KV cache.
+
     Args:
         smallest_margins: a number for each source. Greedy decoding lowers it in
             place to the smallest gap between the two best logits of any token.
@@ -40,7 +42,7 @@ def recover_with_cache(
     for start in range(0, len(order), batch_size):
         chosen = order[start : start + batch_size]
         batch = padded([rows[i] for i in chosen])
-        # A copy.
+        # Indexing copies, so the lowered margins are written back below.
         margins = None if smallest_margins is None else smallest_margins[chosen]
         if beam > 1:
             ids = beam_search(transformer, batch, beam, alpha)
@@ -111,6 +113,7 @@ def beam_search(
     steps = _Steps(transformer, source.repeat_interleave(beam, dim=0))
     live = torch.arange(rows)  # sources whose search has not ended: (b,)
     scores = torch.full((rows, beam), -torch.inf)
+    # At first all hypotheses of a source are equal, so only one is continued.
     scores[:, 0] = 0.0
     written = torch.empty(rows, beam, 0, dtype=torch.int64)
     token = torch.full((rows * beam,), BOS)
@@ -123,6 +126,7 @@ def beam_search(
         parents, tokens = chosen // gains.size(-1), chosen % gains.size(-1)
         is_eos = tokens == EOS
         length = (position + 1) ** alpha
+        # As is usual, EOS counts only among the `beam` best candidates.
         finished = values[:, :beam].masked_fill(~is_eos[:, :beam], -torch.inf) / length
         top, at = finished.max(dim=1)
         for i in (top > best[live]).nonzero()[:, 0].tolist():
@@ -131,6 +135,7 @@ def beam_search(
             answers[row] = PAD
             answers[row, :position] = prefix
             answers[row, position] = EOS
+        # Finished hypotheses get larger keys, so they come last.
         order = (is_eos.long() * 2 * beam + torch.arange(2 * beam)).argsort(dim=1)
         continuing = order[:, :beam]  # the unfinished hypotheses, the best first
         scores, parents, tokens = (

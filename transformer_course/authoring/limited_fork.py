@@ -42,6 +42,7 @@ def run_in_limited_fork(
             _limit_process(seconds, megabytes, parent)
             with open(writing, "w", encoding="utf-8") as pipe:
                 json.dump(_report_outcome(work), pipe)
+            # This ends the process at once, so `finally` is reached only on errors.
             os._exit(0)
         except Exception:
             traceback.print_exc()

@@ -116,7 +116,8 @@ def _make_entry(notebook: dict[str, Any]) -> Entry | None:
 def read_variable(notebook: dict[str, Any], variable: str) -> str:
     """Read the text that a notebook assigns to a variable; "" for none.
 
-    Only a string literal counts, since no cell is run. The text is made printable.
+    Only a string literal counts, since no cell is run; of several cells, the last.
+    The text is made printable.
     """
     for cell in reversed(notebook["cells"]):
         source = "".join(cell["source"])

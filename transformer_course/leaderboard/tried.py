@@ -138,7 +138,8 @@ def _group_by_change(
 ) -> dict[tuple[str, str], list[Difference]]:
     """Group a student's differences in BLEU by change and task.
 
-    The keys are pairs such as ("num_heads: 4 → 8", "embedded, level 2").
+    The keys are pairs such as ("num_heads: 4 → 8", "embedded, level 2"). Only runs
+    that are long enough and make a single change count.
     """
     differences: dict[tuple[str, str], list[Difference]] = defaultdict(list)
     for run in runs:

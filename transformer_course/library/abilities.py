@@ -113,6 +113,7 @@ def _write_row(number: int, source: str, target: str, output: str) -> str:
     parts = []
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind == "equal":
+            # Only words that the source lacks count as recovered.
             parts += [
                 html.escape(w) if w in source_words else _mark_word(w, BLUE, "solid")
                 for w in output_words[c:d]

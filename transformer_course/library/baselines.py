@@ -59,6 +59,7 @@ class Insertion:
         """Return the sentence that is recovered from a source."""
         words, text = source.split(), ""
         for previous, following in zip([EDGE, *words], [*words, EDGE], strict=True):
+            # For a new pair, what was most often before the second word.
             gaps = self._gaps.get((previous, following)) or self._gaps.get(following)
             text += gaps.most_common(1)[0][0] if gaps else " "
             forms = self._forms.get(following)

@@ -47,6 +47,8 @@ _SHAPES: dict[str, Callable[..., tuple[int, ...]]] = {
 def ask(question: str, runs: Runs) -> None:
     """Print what the model answers with each set of functions.
 
+    If the model is not available, print answers that the course has recorded.
+
     Args:
         question: one turn of a user.
         runs: maps a label to functions by the part of the model that they replace,

@@ -49,7 +49,10 @@ def generate(seed: int | str, count: int, split: str = "train") -> list[str]:
 
 
 def embedded() -> dict[str, list[str]]:
-    """The embedded corpus: 30,000 sentences for train, 1,000 each for dev and test."""
+    """Generate the corpus of the text-recovery project, by split.
+
+    It has 30,000 English sentences for training, and 1,000 each for dev and test.
+    """
     return {split: generate(0, size, split) for split, size in SIZES.items()}
 
 
@@ -158,6 +161,7 @@ def split_sentences(text: str) -> Iterator[str]:
     The text may be running text or have one sentence per line.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # If most lines do not end like a sentence, sentences go over several lines.
     finished = sum(line[-1] in ".!?\"'" for line in lines)
     if finished < 0.5 * len(lines):
         lines = re.split(r"\n\s*\n", text)  # running text: paragraphs

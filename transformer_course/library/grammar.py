@@ -233,6 +233,7 @@ class Writer:
         """
         noun, many = deed.object, deed.subject.pronoun == "they"
         kind = f"{self.pick(noun.adjectives)} " if self.chance(0.45) else ""
+        # Verbs in FOREIGN, such as "steal", act on things of others.
         if OWN in noun.mark and deed.verb.base not in FOREIGN:
             return (
                 f"{deed.subject.possessive} {kind}{noun.plural if many else noun.word}"
@@ -274,7 +275,8 @@ def _select_verbs(
 ) -> list[Verb]:
     """Select a topic's verbs for a deed, with the options of `Writer.deed`.
 
-    If a subject is already chosen, verbs for professionals are left out.
+    If a subject is already chosen, verbs for professionals are left out, since it
+    may have no trade.
     """
     (about,) = (candidate for candidate in topics() if candidate.name == topic)
     return [

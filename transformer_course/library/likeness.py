@@ -80,6 +80,7 @@ def transformers_logits(kind: str) -> Tensor | None:
     except ImportError:
         return None
     name, base, additions = KINDS[kind]
+    # A gated network has three matrices instead of two, so 2/3 of the width.
     sizes = {
         "vocab_size": SIZES["vocab_size"], "hidden_size": SIZES["d_model"],
         "intermediate_size": 2 * SIZES["d_ff"] // 3, "head_dim": D_K,

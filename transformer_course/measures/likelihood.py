@@ -25,6 +25,7 @@ def _compute_probability(expected: Answers, actual: Answers) -> float:
     if not isinstance(nats, torch.Tensor) or nats.numel() != 1:
         return 0.0
     loss = nats.item()
+    # NaN fails the comparison, so it earns nothing.
     return 100 * math.exp(-loss) if loss >= 0 else 0.0
 
 

@@ -50,6 +50,7 @@ def _read_points(expected: Answers, actual: Answers) -> float:
     Raises:
         RejectedAnswerError: it shares most errors of the shipped checkpoint.
     """
+    # "copied" are the errors of the shipped checkpoint on the same sentences.
     if "errors" in actual and "copied" in expected:
         student_errors = json.loads(str(actual["errors"]))
         if are_shared(student_errors, json.loads(str(expected["copied"]))):

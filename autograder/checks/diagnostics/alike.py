@@ -17,7 +17,7 @@ Pairs = list[tuple[torch.Tensor, torch.Tensor]]  # expected, and the student's
 def compose_sign(
     findings: Sequence[Finding], message: str, asks: str, **fields: object
 ) -> tuple[str, str]:
-    """Fill in the fields of a message, and return it with the question.
+    """Return a symptom: a message with its fields filled in, and a question on it.
 
     The field ``name`` becomes the name of the first finding's answer.
     """

@@ -33,6 +33,7 @@ def always(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
 
     Return None if they do not.
     """
+    # The second line of an error shows where the student's code stopped.
     lines = {
         finding.message.partition("\n")[2].partition("\n")[0]
         for result in wrong

@@ -34,7 +34,10 @@ def _format(number: torch.Tensor) -> str:
 
 
 def sums(findings: Sequence[Finding]) -> Sign:
-    """Recognise rows of probabilities that do not sum to 1."""
+    """Recognise rows of probabilities that do not sum to 1.
+
+    If those along another dimension do, the message says so.
+    """
     pairs = [
         (a, b) for a, b in value_pairs(findings) if a.dim() and a.is_floating_point()
     ]
@@ -86,7 +89,11 @@ def one_value(findings: Sequence[Finding]) -> Sign:
 
 
 def not_zero(findings: Sequence[Finding]) -> Sign:
-    """Recognise that many entries are not 0, although they should be."""
+    """Recognise that many entries are not 0, although they should be.
+
+    "Many" is more than half of the wrong entries, or three quarters of the zeros. If
+    no answer has dimensions, it is all wrong ones.
+    """
     pairs = [(a, b) for a, b in value_pairs(findings) if a.is_floating_point()]
     astray = [b[(a == 0) & wrong_entries(a, b)] for a, b in pairs]
     actual = torch.cat([torch.empty(0), *astray])
@@ -164,7 +171,10 @@ def scaled_apart(findings: Sequence[Finding]) -> Sign:
 
 
 def scaled_rows(findings: Sequence[Finding]) -> Sign:
-    """Recognise right numbers times a factor that differs from row to row."""
+    """Recognise right numbers times a factor that differs from row to row.
+
+    Rows that are right as they are have the factor 1.
+    """
     pairs = value_pairs(findings)
     factors = set[float]()
     for a, b in pairs:

@@ -45,9 +45,14 @@ from autograder.checks.values import is_raised_by_code, telling_part
 
 
 def first_shared_symptom(wrong: Sequence[CaseResult]) -> Sign:
-    """Return a message and a question on what some wrong answers share, or None."""
+    """Return a message and a question on what some wrong answers share, or None.
+
+    Symptoms are tried in order: those that point at a cause come before those that
+    only describe values. Gradients come last where wrong results may explain them.
+    """
     comparable = [f for f in faults(wrong) if _is_comparable(f, wrong)]
     answers = _by_answer(comparable)
+    # Wrong results that follow from another wrong one tell less.
     main = {f.name for r in wrong for f in faults([r]) if _is_main(f, r)}
     telling = [findings for findings in answers if findings[0].name in main] or answers
     gradients = [findings for findings in answers if is_gradient(findings[0])]

@@ -43,6 +43,7 @@ def _unused(results: Sequence[CaseResult]) -> Sign:
         is_zero = isinstance(actual, torch.Tensor) and not actual.any()
         gradients.setdefault(name, []).append(is_zero)
     dead = {name for name, are_zero in gradients.items() if all(are_zero)}
+    # If nothing at all gets a gradient, no part stands out.
     if not dead or dead == gradients.keys():
         return None
     parts = {_largest_part(name, dead, gradients) for name in dead}
@@ -121,6 +122,7 @@ def _no_attribute(results: Sequence[CaseResult]) -> Sign:
 def _some_are_right(results: Sequence[CaseResult]) -> Sign:
     """Recognise that some results are right in every case, while others are not."""
     wrong, right = _names(results, bool), _names(results, lambda problem: not problem)
+    # A right result is telling if it varies, and its name begins like no wrong one.
     telling = [
         name
         for name, values in right.items()

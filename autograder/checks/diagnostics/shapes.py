@@ -125,6 +125,7 @@ def surplus(findings: Sequence[Finding]) -> Sign:
 def times(findings: Sequence[Finding]) -> Sign:
     """Recognise a dimension that is too long by the same factor in all cases."""
     for dim, sizes in _along(_shapes(findings)):
+        # If only one size were expected, it would not show a factor.
         if any(not a or b % a for a, b in sizes) or len({a for a, _b in sizes}) < 2:
             continue
         factors = {b // a for a, b in sizes}

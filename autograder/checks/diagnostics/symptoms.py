@@ -149,8 +149,10 @@ def of_all(
     first: Signs = (errors.explain, *promises.FIRST)
     later: Signs = SIGNS
     if any(result.passed for result in results):
+        # Some inputs are accepted, so a refusal points at its condition.
         first = (promises.refusal, *first)
     else:
+        # Only if every case fails does it help that all stop at one line.
         later = (*later, errors.always)
     return (
         _explain_all(first, wrong)

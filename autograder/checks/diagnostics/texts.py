@@ -198,6 +198,7 @@ def _text(item: str) -> list[str] | None:
 
 def _is_within(subsequence: Sequence[str], sequence: Sequence[str]) -> bool:
     """Whether a sequence is a shorter subsequence of another, in the same order."""
+    # `in` moves the iterator on, so that the pieces must come in this order.
     remaining = iter(sequence)
     return len(subsequence) < len(sequence) and all(
         piece in remaining for piece in subsequence

@@ -86,6 +86,7 @@ def _only_repeated_calls(wrong: Wrong) -> Sign:
 
 
 def _only_kind(wrong: Wrong) -> Sign:
+    """Recognise that the values are right, and only their type is wrong."""
     problems = faults(wrong)
     if not all(f.name.startswith("kind of ") for f in problems):
         return None
@@ -126,6 +127,7 @@ def parameters(findings: Sequence[Finding]) -> Sign:
 
 
 def _other_type(wrong: Wrong) -> Sign:
+    """Recognise the right values in the wrong dtype."""
     pairs = tensor_pairs(faults(wrong))
     if not pairs or not all(
         a.shape == b.shape and a.dtype != b.dtype and close(a, b, 1e-2)
@@ -145,6 +147,7 @@ def _no_numbers(wrong: Wrong) -> Sign:
 
 
 def _zeros(wrong: Wrong) -> Sign:
+    """Recognise that all wrong answers are zeros, with several numbers in all."""
     pairs = tensor_pairs(faults(wrong))
     if not pairs or any(b.any() or b.dtype == torch.bool for _, b in pairs):
         return None
@@ -165,6 +168,7 @@ def _zeros(wrong: Wrong) -> Sign:
 
 
 def _input_returned(wrong: Wrong) -> Sign:
+    """Recognise that one and the same input comes back unchanged."""
     names = {which_input(r, f) for r in wrong for f in faults([r])}
     if len(names) != 1 or "" in names:
         return None
@@ -236,6 +240,7 @@ def _multiplied(wrong: Wrong) -> Sign:
 
 
 def _few_digits(wrong: Wrong) -> Sign:
+    """Recognise values that are right to two digits, as if rounded on the way."""
     pairs = tensor_pairs(faults(wrong))
     if not pairs or not all(
         a.shape == b.shape and a.is_floating_point() and close(a, b, 1e-2)
@@ -252,6 +257,7 @@ def _few_digits(wrong: Wrong) -> Sign:
 
 
 def _first_only(wrong: Wrong) -> Sign:
+    """Recognise that only the first example of a batch, or the first row, is right."""
     pairs = tensor_pairs(faults(wrong))
     if not pairs or not all(
         a.shape == b.shape

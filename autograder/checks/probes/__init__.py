@@ -48,7 +48,11 @@ class Probe:
     reports: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     def __call__(self, answer: object, inputs: Answers) -> Mapping[str, object]:
-        """Try an object as a notebook does, where one process plays both sides."""
+        """Call a student's object on a case's inputs, and return the results by name.
+
+        In a notebook, one process does what grading divides between the sandbox, which
+        calls the object, and the judge, which answers its questions.
+        """
         if self.in_notebook:
             return self.in_notebook(answer, inputs)
         if not self.is_two_sided:
@@ -158,6 +162,7 @@ def find(name: str) -> Probe:
     try:
         importlib.import_module(package)
     except ModuleNotFoundError as error:
+        # Only the package itself may be missing, not a module that it imports.
         if not f"{package}.".startswith(f"{error.name}."):
             raise
     if name in _PROBES:

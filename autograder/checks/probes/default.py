@@ -77,7 +77,10 @@ def observe_call(answer: Any, inputs: Inputs) -> Seen:
 
 
 def _read_numbers(module: Any, names: Sequence[str]) -> Seen:
-    """Report the numbers that a module has as attributes of these names, as text."""
+    """Report the numbers that a module has as attributes of these names, as text.
+
+    2.0 is reported as 2, because either will do.
+    """
     numbers = {name: str(getattr(module, name, None)) for name in names}
     return {f"{ATTRIBUTE}{n}": value.removesuffix(".0") for n, value in numbers.items()}
 
@@ -196,6 +199,7 @@ class _DefaultProbe(Probe):
     """The default probe, in which an undeclared answer counts as a result."""
 
     def aspect(self, name: str) -> str:
+        """Return an answer's aspect; `OWN` if it is declared for none."""
         try:
             return super().aspect(name)
         except LookupError:

@@ -36,6 +36,7 @@ def report_initialisation(module: object, inputs: Inputs) -> Seen:
 
     Each value lists parameters or is "none". Call this before weights are loaded.
     """
+    # The first call will end the probe, and what is reported here would be lost.
     if is_awaited(module):
         return {}
     parameters = (
@@ -92,7 +93,8 @@ def weights_of(module: nn.Module) -> Seen:
 def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
     """Load a student's weights, from `weights_of`, into the course's model.
 
-    The model, in eval mode, can be examined without running the student's code.
+    The model, in eval mode, can be examined without running the student's code. A
+    bias that is missing in the weights is zero.
 
     Raises:
         WrongAnswerError: the weights do not fit; ``refusal`` is the message.

@@ -50,13 +50,14 @@ def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
     """Call an object in the ways that ``inputs["property"]`` lists; report results.
 
     Results are reported for each call, under their own names followed by what is
-    special about the call.
+    special about the call. If dropout is made by hand, only this is reported.
     """
     request = json.loads(str(inputs[KEY]))
     observations: dict[str, Any] = {}
     answers: Seen = {}
     parts, log = [], ResultLog()
     functions = answer if isinstance(answer, tuple) else (answer,)
+    # The results of plain functions are recorded, to see if later calls change them.
     if all(map(inspect.isroutine, functions)):
         noting = tuple(map(log.noting, functions))
         answer = noting if isinstance(answer, tuple) else noting[0]
@@ -217,6 +218,7 @@ def _call(
     dims = {n: _name_dimensions(form["arguments"][n], v) for n, v in bound.items()}
     weights = select_weights(inputs)
     if made_with:
+        # Modules made later also get the biases that they may lack, as the first did.
         make, args, keywords = made_with
         made_with = (lambda *a, **k: completed(make(*a, **k), weights), args, keywords)
     called, built = (Form(**form[key]) if key in form else None for key in _FORMS)

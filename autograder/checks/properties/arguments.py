@@ -121,6 +121,7 @@ def _vary_arguments(call: Call) -> Iterator[tuple[str, Named]]:
                 shorter = Call(call.target, changed, call.dims, call.results)
         yield "with shorter sequences", dict(shorter.arguments)
     if shared := _one_for_several(call):
+        # Without masks, which may not fit the shared tensor.
         yield "with one tensor for several arguments", shared | dict.fromkeys(masks)
 
 

@@ -41,10 +41,10 @@ def loaded(call: Call) -> Tries:
 
 
 def _list_contents(call: Call) -> Results:
-    """List what a module should not hold, as text: for each kind, names in a line.
+    """Describe what a student's module contains but should not, by kind.
 
-    The kinds are buffers that require a gradient and, if the exercise is strict,
-    further parameters and entries of the state dict.
+    Each text lists names, separated by commas: buffers that require a gradient and, if
+    the exercise is strict, parameters and state-dict entries the solution lacks.
     """
     learning = sorted(n for n, b in call.target.named_buffers() if b.requires_grad)
     contents = {"buffers that ask for a gradient": join_names(learning)}

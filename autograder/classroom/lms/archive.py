@@ -119,6 +119,7 @@ class Archive(Source):
 
     @contextmanager
     def open_member(self, member: Member) -> Iterator[IO[bytes]]:
+        """Open a member; any fault while it is read becomes a `NotPlacedError`."""
         try:
             with self._zip.open(member.place) as file:
                 yield file
@@ -142,6 +143,7 @@ class Archive(Source):
             if info.header_offset < end:
                 fault = "its members overlap, as only in a manipulated archive"
                 raise NotPlacedError(fault)
+            # A member's header takes 30 bytes or more, and its data follow.
             end = info.header_offset + 30 + info.compress_size
 
     def _members(self) -> Iterator[Member]:
@@ -199,6 +201,7 @@ def _objection(info: zipfile.ZipInfo, name: str) -> str:
         return "its path is absolute or one of Windows"
     if any(part in ("", ".", "..") for part in parts) or len(parts) > 12:
         return "its path leads elsewhere"
+    # 0: the archive does not say, as when it was made on Windows.
     if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
         return "it is a link or a device"
     return "it is encrypted" if info.flag_bits & _ENCRYPTED else ""

@@ -45,6 +45,8 @@ def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> Attemp
     limits, notes = intake.DEFAULTS, []
     if len(attempt.files) > limits.files:
         raise NotPlacedError(f"it has more than {limits.files} files")
+    # In bytes: what may still be kept, and what notebooks may still have before
+    # their outputs are left out.
     remaining, spare, files = limits.total, limits.saved, {}
     for path, member in attempt.files.items():
         if path.rpartition("/")[2].casefold() in intake.OF_NBGRADER:
@@ -101,6 +103,7 @@ def _notebook(
         )
     except intake.RefusedError as reason:
         return "", str(reason), []
+    # Of the repairs, only this one is worth telling now: work has been lost.
     notes = [r.says.removesuffix(".") for r in repairs if r.kind == "cut off"]
     release = root / "release" / unit / f"{unit}.ipynb"
     if release.is_file() and intake.is_unanswered(
@@ -146,6 +149,7 @@ def _unpacked(
     files: dict[str, bytes] = {}
     with inside(archive, member, limits.total) as packed:
         strip_top(packed)
+        # Notebooks first, as only so many files are taken.
         members = sorted(
             packed.members, key=lambda inner: intake.notebooks_first(inner.name)
         )
@@ -168,6 +172,7 @@ def _rename_notebook(
     if _notebooks(files) == [path] and "/" not in path:
         return {(f"{unit}.ipynb" if p == path else p): d for p, d in files.items()}
     plain = {path: _undecorated(path) for path in files}
+    # Unless two files would get the same name.
     if len(set(plain.values())) == len(files):
         return {plain[path]: data for path, data in files.items()}
     return dict(files)

@@ -134,6 +134,7 @@ class Collection:
         """Store a student's latest attempt; return status, remark and any fault."""
         person, latest = _latest(claims)
         unread = ""
+        # Moodle's archives have no times, but its worksheet has.
         if latest.time is None and not layout.has_lasting_keys:
             time, unread = self.roster.find_time(student, self.utc)
             latest = replace(latest, time=time)
@@ -203,6 +204,7 @@ def _stamp(attempt: Attempt, due: datetime.datetime | None) -> tuple[str, str]:
     time, remark = attempt.time, ""
     if attempt.late and time is None:
         remark = "late, but the archive does not say by how much"
+        # Work cannot be late for a deadline that is still to come.
         if due and due < datetime.datetime.now(datetime.UTC).replace(tzinfo=None):
             time = due + datetime.timedelta(seconds=1)
             remark += ": one second counts"

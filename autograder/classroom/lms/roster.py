@@ -92,6 +92,7 @@ class Roster:
             candidates = [
                 e for e in free if _is_called(e.student, person.name, person.grouped)
             ]
+        # The file's name could also be read as another student's: the name decides.
         if person.rival in {e.student.lms_id or e.student.id for e in self.entries}:
             candidates = [e for e in candidates if _is_called(e.student, person.name)]
         ids = {entry.student.id for entry in candidates}
@@ -273,6 +274,7 @@ def from_csv(path: Path) -> Roster:
         CourseError: the file cannot be read, has no ids, or has one id twice.
     """
     entries = []
+    # Moodle calls a section "groups".
     for row in _rows(path, {name: name for name in (*COLUMNS, "groups")}):
         if row["id"]:
             *person, username, section, groups = row.values()

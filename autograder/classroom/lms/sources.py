@@ -58,6 +58,7 @@ class Folder(Source):
 
     @contextmanager
     def open_member(self, member: Member) -> Iterator[IO[bytes]]:
+        """Open a file; a link that has taken its place meanwhile is refused."""
         try:
             with os.fdopen(os.open(member.place, _READ), "rb") as file:
                 yield file

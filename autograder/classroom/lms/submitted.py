@@ -65,6 +65,7 @@ class Place:
             status, reason = "placed", ""
             if self.folder.exists():
                 status, reason = self._compared(files, note, stamp, replace, old_note)
+                # `keep_appeal` takes the new files only if they just ask for a regrade.
                 if status != "same" and self._write(files, stamp, keep_appeal):
                     asks = f"see: autograder regrade {self.unit} --requests"
                     return "same", f"asks for a regrade; {asks}"

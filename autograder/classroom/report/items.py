@@ -72,6 +72,7 @@ def _discrimination(
     all other checks. It is None if it cannot be computed, and the remark says why.
     """
     points = [s.points[exercise.name] or 0.0 for s in graded]
+    # To subtract from all points of checks, which leave out written answers.
     exercise_points = [0.0 if exercise.written else p for p in points]
     pairs = zip(graded, exercise_points, strict=True)
     other_points = [points_from_checks(s, book.exercises) - p for s, p in pairs]

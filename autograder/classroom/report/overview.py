@@ -97,6 +97,7 @@ def overview(
 def _bands(points: Sequence[float], most: float) -> tuple[Band, ...]:
     """Count the scores in equal bands from 0 to the maximum, ``most`` points."""
     width = 100 // BANDS
+    # The small surplus keeps rounding from moving a score to the band below.
     counts = Counter(
         min(BANDS - 1, int(BANDS * p / most + 1e-9)) if most else 0 for p in points
     )
@@ -151,6 +152,7 @@ def _reasons(
     if len(zeros) >= ZEROS:
         listed = f"{', '.join(zeros[:_SHOWN])}{' ...' * (len(zeros) > _SHOWN)}"
         yield f"no points in {format_count(len(zeros), 'exercise')}: {listed}"
+    # Exercises lost because the notebook was stopped; all of them have the same note.
     stopped = [r for r in records.values() if r.ended and r.ended.stops_notebook]
     if stopped:
         count = format_count(len(stopped), "exercise")

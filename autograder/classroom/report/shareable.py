@@ -15,6 +15,7 @@ RARE = 3  # groups of fewer people are merged or left out in a shareable report
 
 def anonymous(overview: Overview) -> Overview:
     """Remove students' names, and counts so small that they might identify someone."""
+    # A reason for a refusal may identify a student, so only the number is kept.
     refused = sum(row.count for row in overview.refused)
     exercises = [
         replace(

@@ -65,6 +65,7 @@ def live(pattern: str) -> dict[str, AttemptLog]:
     for folder in sorted(glob.glob(pattern)):
         try:
             with open_file(Path(folder) / ATTEMPTS) as (file, status):
+                # The owner shows who wrote the file; its folder may be anybody's.
                 owner = pwd.getpwuid(status.st_uid).pw_name
                 logs[owner].append(attempts.parse(file.read(attempts.LARGEST)))
         except (RefusedError, UnreadableError, KeyError):

@@ -18,6 +18,7 @@ COMMANDS = CommandSet("instructor")
            "PATTERN", default=""),
 )  # fmt: skip
 def _attempts(unit: str, root: Path, options: Namespace) -> int:
+    """Print the class's attempts at each exercise, and write them as a page."""
     from autograder.classroom import page
     from autograder.extras.attempts import TEMPLATES, tries
 

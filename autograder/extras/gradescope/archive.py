@@ -63,6 +63,7 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
         CourseError: the zip cannot be written, or the unit's notebooks are damaged.
     """
     scripts = {"setup.sh": _SETUP, "run_autograder": _RUN}
+    # Read only to raise an error now if one is damaged.
     for notebook in (unit.source, unit.release):
         notebooks.read_valid_text(notebook)
     with replacing(path) as part, zipfile.ZipFile(part, "w") as file:

@@ -59,6 +59,7 @@ def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submit
 
 
 def _people(value: object) -> Iterator[Submitter]:
+    """Yield the people in an entry's list of submitters, skipping what is malformed."""
     for entry in value if isinstance(value, list) else []:
         if isinstance(entry, dict):
             fields = (

@@ -24,6 +24,7 @@ COMMANDS = CommandSet("instructor")
     flag("--unconfined", "run even if no isolation works, in a temporary container"),
 )  # fmt: skip
 def _hosted(unit: str, root: Path, options: Namespace) -> int:
+    """Grade one submission, and write the result in a service's format."""
     from autograder.extras.hosted import hosted, results
 
     if options.format not in results.FORMATS:

@@ -57,6 +57,7 @@ def grade(
         ))  # fmt: skip
         repairs = _hand_in(submission, folder / "submitted" / _STUDENT / unit)
         process = child.nbgrader(folder, "autograde", unit, capture_output=True)
+        # The exit status does not tell: a refusal is a valid result, but sets it too.
         try:
             book = gradebook.read(unit, folder)
         except CourseError as error:

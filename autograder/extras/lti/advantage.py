@@ -40,6 +40,7 @@ class AdvantageAssignment:
     def __init__(
         self, settings: LmsSettings, root: Path, unit: str, max_points: float
     ) -> None:
+        """Connect to the LMS, and find the unit's line item, if there is one."""
         self._unit, self._max_points = unit, max_points
         course = launches.find(root, settings)
         self._users = course.users
@@ -155,6 +156,7 @@ class AdvantageAssignment:
                         f"the LMS gives us no token: {reply}; are client_id, token_url "
                         "and the public key the same on both sides?"
                     ) from None
+                # These are not about a student: access is denied, or the LMS fails.
                 if of_student and response.status_code not in (401, 500, 502):
                     raise web.GradeRefusedError(f"the LMS: {reply}") from None
                 raise CourseError(f"the LMS refuses: {reply}") from None

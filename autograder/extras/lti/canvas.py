@@ -29,6 +29,7 @@ class CanvasAssignment:
     has_lms_ids = True
 
     def __init__(self, settings: LmsSettings, unit: str, max_points: float) -> None:
+        """Find the assignment in Canvas; refuse one that cannot take the points."""
         try:
             from canvasapi.course import Course
             from canvasapi.requester import Requester
@@ -164,6 +165,7 @@ def _member(user: Mapping[str, Any]) -> LmsMember:
 
 
 def _standing(entry: Any) -> LmsStanding:
+    """A student's score without deductions for lateness, or why to send none."""
     if getattr(entry, "excused", False):
         return LmsStanding(reason_to_skip="excused in Canvas")
     score = getattr(entry, "entered_score", None)

@@ -14,7 +14,8 @@ from autograder.extras.lti.assignment import LmsMember
 def as_roster(members: Iterable[LmsMember]) -> str:
     """The members as CSV with the columns of a roster, sorted by id.
 
-    The id is the login, or else the institution's number, or else the LMS's key.
+    The id is the login, or else the institution's number, or else the LMS's key. A
+    member of whom none can be an id is left out.
     """
     rows = [
         (student, *_names(member), member.email, member.key, member.login, "")

@@ -73,6 +73,7 @@ def fetch(source: RemoteFiles, folder: Path) -> list[str]:
             continue
         time = hand_in.time.astimezone(datetime.UTC).isoformat()
         people[person.key] = {"name": person.name, "email": person.email, "time": time}
+        # A number, so that the LMS cannot choose a different folder.
         target = folder / f"{FOLDER}{int(person.key)}"
         target.mkdir()
         for file in hand_in.files:
@@ -86,6 +87,7 @@ def fetch(source: RemoteFiles, folder: Path) -> list[str]:
 def _unused_path(folder: Path, name: str) -> Path:
     """A safe path for a file that a student named; repeated names get a number."""
     plain = printable(name).replace("/", "_").replace("\\", "_")
+    # The end is kept, as it has the suffix.
     plain = plain.encode()[-_LONGEST_NAME:].decode(errors="ignore")
     plain = plain.lstrip(".") or "file"
     path, number = folder / plain, 1

@@ -49,6 +49,7 @@ class MoodleAssignment:
     has_lms_ids = True
 
     def __init__(self, settings: LmsSettings, unit: str, max_points: float) -> None:
+        """Find the assignment in Moodle; refuse one that cannot take the points."""
         self._session = web.PatientSession()
         self._url = settings.address("url")
         self._token = settings.secret("token")
@@ -137,6 +138,7 @@ class MoodleAssignment:
         self._save(key, f"{score:.10g}", {_COMMENTS: text, _FILES: draft})
 
     def _save(self, key: str, grade: str, plugins: Mapping[str, Any]) -> None:
+        """Set grade and feedback of a student's latest attempt (-1 for Moodle)."""
         state = "readyforrelease" if self._there.get("markingworkflow") else ""
         with self._translating_errors(of_student=True):
             self._call(

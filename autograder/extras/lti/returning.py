@@ -38,6 +38,7 @@ def send(unit: str, root: Path, assignment: FileAssignment, is_trial: bool) -> D
             continue
         if student not in people:
             lines.append(f"{printable(student)}: not in the LMS")
+        # After an error that concerns all students, no more pages are sent.
         elif not is_trial and not stop:
             key = people[student].key
             score = standings.get(key, LmsStanding()).score

@@ -115,6 +115,7 @@ def _plan(
             continue
         sent = accepted.get(student.id, {})
         if standings is None:
+            # Unknown, so the LMS is taken to have what was sent last.
             standing = LmsStanding(sent.get("score"))
         else:
             standing = standings.get(person.key, LmsStanding())

@@ -29,7 +29,9 @@ class PatientSession(requests.Session):
     """A session with a timeout, which repeats a request while the server is busy."""
 
     def request(self, method: Any, url: Any, *arguments: Any, **keywords: Any) -> Any:
+        """Send a request with a timeout, and repeat it while the LMS is busy."""
         keywords.setdefault("timeout", _TIMEOUT)
+        # None marks the last try, after which there is no pause.
         for pause in (*_PAUSES, None):
             response = super().request(method, url, *arguments, **keywords)
             if not _is_busy(response):

@@ -102,6 +102,7 @@ def result_names(listing: CodeListing, result: Seen) -> list[str]:
     returns = [
         n.value for n in inside if isinstance(n, ast.Return) and n not in of_helpers
     ]
+    # Of several returns, it is unknown which one was reached.
     parts = returns[-1] if len(returns) == 1 else None
     nodes = parts.elts if isinstance(parts, ast.Tuple) else [parts]
     usual = plain_names(result)

@@ -110,6 +110,7 @@ def _wrong_options(
     special.sort(key=lambda kind: kind != right.kind)  # an alternative shape first
     rare = [kind for kind in _RARE if kind in by_kind]
     kinds, texts = [right.kind], list[str]()
+    # A correct shape beside only one other shape would be easy to guess.
     rivals = ["shape"] * (right.kind == "shape" and len(by_kind.get("shape", ())) > 1)
     for kind in (*rivals, *special[:1], *usual[:1], *special[1:], *usual[1:], *rare):
         other_kinds = [other_kind for other_kind in kinds if other_kind != kind]
@@ -166,6 +167,7 @@ def which_change(
 
 
 def _effects(observation: Observation, names: Sequence[str]) -> Iterator[_Effect]:
+    """Yield the effects on this call about which a question can be asked."""
     one_of = "Exactly one of these changes"
     yield _Effect(
         "error", f"{one_of} makes this call raise an error. Which one?", 7.5,
@@ -174,6 +176,7 @@ def _effects(observation: Observation, names: Sequence[str]) -> Iterator[_Effect
     yield _Effect(
         "nothing", f"{one_of} leaves the result of this call unchanged. Which one?",
         6.5 if is_scalar(observation) else 8.5,
+        # Unclear if only other cases than the one shown would tell the difference.
         lambda o: all(e.is_same for e in o) or (None if o[0].is_same else False),
     )  # fmt: skip
     parts = observation.result.results
@@ -246,6 +249,7 @@ def _spread(
     """Choose up to three of the wrong ``edits``, from different lines if possible."""
     pool = sorted(edits, key=lambda e: -e.worth - 2 * draw.random())
     chosen: list[ProposedEdit] = []
+    # At first one change of each line, that of ``right`` included; then more.
     for most in (1, 2, 4):
         for edit in pool:
             lines = [chosen_edit.line for chosen_edit in (right, *chosen)]

@@ -108,6 +108,7 @@ def edits(listing: CodeListing) -> list[ProposedEdit]:
             continue
         if _is_simple_branch(statement):
             change = _Change("delete", ast.Pass(), statement, ast.Pass())
+            # To forget a whole condition makes a better question than any single line.
             draft = _Draft(_WORTH["delete"] + 3.0, place, statement, change)
             drafts.setdefault(statement.lineno, []).append(draft)
         if not isinstance(statement, _SIMPLE):

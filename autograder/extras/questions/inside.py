@@ -37,6 +37,7 @@ def shapes(
         if len(value.shape) < 2 or len(alternatives) < OPTIONS - 1:
             continue
         worth = 5.0 + len(value.shape) + 0.5 * bool(place.name)
+        # The first one usually has the last two dimensions swapped, a common mistake.
         wrong = [alternatives[0], *draw.sample(alternatives[1:], OPTIONS - 2)]
         yield shuffled(
             "shape", f"What is the shape of {place.description}?",

@@ -62,6 +62,7 @@ def listing(source: str, target: str) -> CodeListing:
         raise NotListedError("it cannot be read as plain Python") from None
     definition, function = _function(tree, target)
     _refuse(function)
+    # A short class is shown as a whole, and of a longer one only the method.
     for part, most in ((definition, _WHOLE_CLASS), (function, _MOST_LINES)):
         lines = _list_lines(part, code)
         if len(lines) <= most:

@@ -72,6 +72,7 @@ class _Noting(ast.NodeTransformer):
             return node
         if isinstance(node, ast.stmt):
             self._line = self._listing.numbers.get(node.lineno, 0)
+        # Taken now, as the visit below wraps the parts of the node.
         text = ast.unparse(node) if isinstance(node, _PARTS) else ""
         name = _assigned(node)
         line = self._line

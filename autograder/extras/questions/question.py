@@ -81,6 +81,7 @@ def chosen(
             mentioned = {subject for pick in picked for subject in pick.mentioned}
             lines = {(pick.kind, pick.line) for pick in picked}
             fits = not about & {*question.about} and kinds.count(question.kind) < many
+            # One question must not give away the answer to another.
             if are_apart and not (about | mentioned).isdisjoint(question.mentioned):
                 continue
             if are_apart and not mentioned.isdisjoint(question.about):

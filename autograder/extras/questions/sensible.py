@@ -39,8 +39,10 @@ def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
     target = ast.unparse(new.targets[0]) if isinstance(new, ast.Assign) else ""
     if target and text == f"{target} = {target}":
         return False
+    # It only leaves out an option such as ``dtype``, which is not asked about.
     if _options(old) - _options(new) and _calls(old) == _calls(new):
         return False
+    # What only a program would write.
     odd = ("-0)", "-0,", "-0]", "--", "~~", "float16")
     return len(text) <= 110 and not any(part in text for part in odd)
 
@@ -71,14 +73,17 @@ def is_filled(node: ast.AST | None) -> bool:
 def is_slip(operator: str, old: ast.AST, new: ast.AST) -> bool:
     """Return whether a person in a hurry could write ``new`` for ``old``.
 
+    Questions ask only about such changes, since others give themselves away.
     ``operator`` is the kind of change, such as "swap arguments".
     """
     if operator == "drop an argument":
+        # Nobody forgets the first argument, which the call is about.
         first, second = (node.args[:1] for node in (old, new))  # type: ignore[attr-defined]
         return list(map(ast.dump, first)) == list(map(ast.dump, second))
     if operator == "swap arguments":
         return _are_of_a_kind(old, new)
     if operator == "exchange calls":
+        # In ``self.f(x).g()``, the result has no method f, so nobody exchanges them.
         inner = old.func.value.func.value  # type: ignore[attr-defined]
         return getattr(inner, "id", "") != "self"
     if not isinstance(old, ast.BinOp):
@@ -89,6 +94,7 @@ def is_slip(operator: str, old: ast.AST, new: ast.AST) -> bool:
         return True
     if isinstance(old.op, ast.MatMult) or isinstance(new, ast.Constant):
         return False
+    # Of ``a - b``, only ``a`` may be left.
     return new is old.left or not isinstance(old.op, _ONE_WAY)
 
 
@@ -134,6 +140,7 @@ def _is_silly(node: ast.AST) -> bool:
     """Whether an expression is implausible, like ``x / x`` or ``transpose(1, 1)``."""
     if isinstance(node, ast.BinOp):
         sides = ast.unparse(node.left), ast.unparse(node.right)
+        # Such as ``2 % x``, ``x ** 10`` and ``x / x ** 2``.
         odd = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
         large = isinstance(node.op, ast.Pow) and (number(node.right) or 0) > 9
         power = isinstance(node.right, ast.BinOp) and isinstance(node.right.op, ast.Pow)

@@ -198,6 +198,7 @@ def _fit_page(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
             before = [q for fitted_part in fitted for q in fitted_part.questions]
             most = of_short if _lines(part) <= _SHORT else _EACH
             about = [subject for q in before for subject in q.about]
+            # Of the questions on shapes, only so many as the sheet still has room for.
             plain = [q for q in part.questions if q.kind == "shape"]
             room = _SHAPES - sum(q.kind == "shape" for q in before)
             good = [q for q in part.questions if q.worth >= least]
@@ -223,7 +224,9 @@ def _height(part: SheetPart) -> float:
 
 
 def _rows(question: ChoiceQuestion) -> float:
+    """Estimate how many printed lines a question takes: text, options and a gap."""
     longest = max(map(len, question.options))
+    # Short options share a line.
     options = 1 if longest < 24 else 2 if longest < 56 else 4
     wraps = sum(len(text) // _WIDE for text in (question.text, *question.options))
     return 1.8 + options + wraps
@@ -287,6 +290,7 @@ def _answers(
 def _part(
     answer: _Answer, observations: list[Observation], draw: random.Random
 ) -> SheetPart:
+    """Make the part of a sheet on one answer, with all candidates for its questions."""
     candidates = questions(
         answer.listing, answer.places, answer.edits, observations, draw
     )

@@ -144,6 +144,7 @@ def _of_part(
     else:
         yield from _of_shapes(before, name, old, new)
         yield from _of_entries(name, old, new)
+        # The report may be forged, so its lists may be too short.
         turned = after.turned[index : index + 1] == (True,)
         if len(old.shape) > 1:
             text = f"The last two dimensions of {name} are swapped; the values stay."
@@ -256,6 +257,7 @@ def positions(before: Observation) -> dict[str, tuple[str, str]]:
         if name in before.moved and len(value.shape) == len(shape) > 1
         and value.shape[:-2] == shape[:-2]
     }  # fmt: skip
+    # If no argument has as many rows as the result, their rows do not correspond.
     if shape[-2:-1] not in {argument_shape[-2:-1] for argument_shape in alike.values()}:
         return {}
     word = "row" if len(shape) == 2 else "position"

@@ -26,6 +26,7 @@ COMMANDS = CommandSet("instructor")
            dest="name", default=settings()["course_id"]),
 )  # fmt: skip
 def _exchange(options: Namespace) -> int:
+    """Set up the exchange and the course for several accounts; only root can."""
     from autograder.extras.shared_machine.shared_machine import Classroom, set_up
 
     room = Classroom(

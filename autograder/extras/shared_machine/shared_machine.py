@@ -130,6 +130,7 @@ def set_up(room: Classroom) -> None:
         _make_course(room, group)
     finally:
         os.umask(before)
+    # Graders may enter and read the checkout, but not write; others have no access.
     os.chown(room.root, -1, group)
     room.root.chmod((stat.S_IMODE(room.root.stat().st_mode) | 0o050) & ~0o027)
     write(room.config / "nbgrader_config.py", room.settings)
@@ -209,8 +210,10 @@ def _make_exchange(room: Classroom, group: int) -> None:
     ):  # fmt: skip
         _folder(path, mode, group)
         os.chown(path, 0, -1)
+    # Not what is in inbound/, which stays the students' own.
     for name in ("outbound", "feedback"):
         _share(inside / name, group, mode=0o2775)
+    # `_share` has changed the folder itself, too.
     (inside / "feedback").chmod(0o2771)
 
 
@@ -227,6 +230,7 @@ def _make_course(room: Classroom, group: int) -> None:
     config = room.course / "nbgrader_config.py"
     if not config.exists():
         write(config, _COURSE.format(root=str(room.root), course_id=room.course_id))
+    # Gradebook and secret are created now, so that all graders can use them.
     Gradebook(f"sqlite:///{room.course / 'gradebook.db'}", room.course_id).close()
     course_secret(room.course)
     _share(room.course, group, mode=0o2770)

@@ -161,6 +161,7 @@ def compare(
         name: _Item([runs(answers[s].get(name, "")) - common for s in students])
         for name in names
     }
+    # Weights of what each student wrote, and of what each two students share.
     totals = reduce(np.add, (exercise.whole for exercise in exercises.values()))
     rare = reduce(np.add, (exercise.shared() for exercise in exercises.values()))
     least = np.minimum(totals[:, None], totals[None, :])
@@ -207,7 +208,7 @@ class _Item:
         return sum(math.log2(n / self._counts[run]) / RUN for run in code_runs)
 
     def shared(self) -> np.ndarray:
-        """Return the weight of the runs that each pair of students shares.
+        """Sum the weights of the code fragments that each pair of students shares.
 
         The result is a float32 array of shape (students, students).
         """

@@ -17,6 +17,7 @@ COMMANDS = CommandSet("author")
     UNITS,
 )  # fmt: skip
 def _translate(options: Namespace) -> int:
+    """Update a language's files for the engine and the chosen units."""
     from autograder.authoring.translations import install
     from autograder.extras.translation.update import update
 

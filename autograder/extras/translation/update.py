@@ -50,6 +50,7 @@ def update(language: str, unit: Unit | None = None) -> Updated:
         unit_messages = extraction.of_unit(unit, messages)
         messages = [message for message in unit_messages if message.text not in shared]
     translations: dict[tuple[str, str], Sequence[str]] = {}
+    # The file itself comes last: its entries win, even if they are empty.
     for po_path in (*(path_of(language, u) for u in (*units(ROOT), None)), path):
         for entry in read(po_path, language):
             if any(forms(entry.string)) or po_path is path:

@@ -23,6 +23,10 @@ COMMANDS = CommandSet("instructor")
     option("--asks", "the question of that mistake", "QUESTION", default=""),
 )  # fmt: skip
 def _unnamed(label: str, root: Path, options: Namespace) -> int:
+    """List the groups of unexplained answers, or act on them.
+
+    Acting means to store a teacher's sentences, or to adopt a group as a mistake.
+    """
     from autograder.extras.unnamed import unnamed
 
     if options.adopt:

@@ -161,6 +161,7 @@ def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
 
 
 def _mistake(group: AnswerGroup, name: str, asks: str) -> str:
+    """Write a group's program as an entry of an exercise's list MISTAKES."""
     lines = [repr(line) for line in group.program.splitlines(keepends=True)]
     program = textwrap.indent("\n".join(lines), " " * 14)
     return (
@@ -179,6 +180,7 @@ def _with_mistake(path: Path, mistake: str) -> str:
     for node in ast.parse(text).body:
         match node:
             case ast.Assign([ast.Name("MISTAKES")], value):
+                # Of a sum of lists, the first is meant.
                 while isinstance(value, ast.BinOp):
                     value = value.left
                 if isinstance(value, ast.List) and value.end_lineno:

@@ -24,6 +24,7 @@ _LONGEST_WAIT = 86_400.0  # seconds between two looks
     flag("--once", "run one round only, as for cron"),
 )  # fmt: skip
 def _watch(unit: str, root: Path, options: Namespace) -> int:
+    """Grade hand-ins as they arrive, until Ctrl-C or for a single round."""
     from autograder.extras.watch import watch
 
     if options.per_hour < 1 or not 0 < options.every < _LONGEST_WAIT:

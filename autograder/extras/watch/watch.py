@@ -196,6 +196,7 @@ class Commands:
             NotGradedError: the student's submission is not graded.
         """
         unsure = student in self._unchanged_after_failure
+        # If it is unsure whose grading failed, this student alone is graded again.
         failed = unsure and not self._autograde(f"--student={student}")
         if not is_graded(student, self.unit, self.root, failed):
             raise NotGradedError(

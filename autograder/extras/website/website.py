@@ -227,7 +227,10 @@ def _only_draws(code: str) -> bool:
 
 
 def _readable(cells: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
-    """Yield the cells that the website shows, with tags that MyST-NB understands."""
+    """Yield the cells that the website shows, with tags that MyST-NB understands.
+
+    The tags fold a result that readers should predict, and hide code that only draws.
+    """
     is_predicted = False
     for cell in cells:
         if cell.source.startswith(_LAST):
@@ -302,6 +305,7 @@ def _locate_error(book: NotebookNode, unit: Unit) -> str:
 
 
 def _sphinx(texts: Path, pages: Path) -> None:
+    """Build the pages from the texts with Sphinx; its warnings count as errors."""
     process = subprocess.run(
         [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going",
          texts, pages],

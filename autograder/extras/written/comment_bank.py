@@ -83,6 +83,7 @@ def expand_comment(
         return text, list(bank)
     letter, comment = match[1], match[2]
     number = string.ascii_lowercase.index(letter)
+    # Without a rubric, there is still the letter a.
     if number >= max(1, len(lines)):
         raise CourseError(f'"{letter}+": the rubric has {len(lines)} lines, from a on')
     duplicates = [

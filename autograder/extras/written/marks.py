@@ -101,11 +101,13 @@ def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int
         shown, original = (
             sheet.as_meant(table.cell(row, t)) for t in ("student", SAME)
         )
+        # An empty row takes over the mark of the student who wrote the same.
         if marks[shown].is_empty and original in marks:
             first = marks[original]
             marks[shown] = replace(
                 marks[shown], points=first.points, comment=first.comment
             )
+    # A table with names has ids in place of pseudonyms.
     by_student = {students.get(shown, shown): mark for shown, mark in marks.items()}
     record = _Record(unit, question, by_student, path, overwrite)
     count, remarks = gradebook.change(root, record.write)
@@ -131,6 +133,7 @@ def _points(
     try:
         points = float(text.replace(",", ".")) if text else sum(ticked)
     except ValueError:
+        # Out of range, so that it is refused below.
         points = -1.0
     if not 0 <= points <= question.max_points:
         student = table.cell(row, "student")
@@ -172,7 +175,9 @@ class _Record:
             if is_newer and _is_as_written(mark, history):
                 if not mark.is_empty:
                     remarks.append(f"{mark.shown}: not changed, as it has {current}")
+            # Entered in any case, but worth a remark only if it replaces a newer mark.
             elif _set(grade, comment, mark) and is_newer:
+                # One may replace a mark of one's own.
                 if last_mark(history) == "" or history[-1].who != hand_log.whoever():
                     conflicts.append(f"{mark.shown}, {current}")
                 points = sheet.format_points(mark.points) or "no other"

@@ -102,6 +102,7 @@ def questions(unit: str, root: Path) -> list[EssayPrompt]:
             named = title(unit, mark.grade_id)
             items = tuple(_items(text or cell.source))
             prompts.append(EssayPrompt(mark.grade_id, named, float(mark.points), items))
+        # The rubric is in the text right above the cell for the answer.
         text = cell.source if cell.cell_type == "markdown" else ""
     if not prompts:
         raise CourseError(f"{unit} has no written questions")
@@ -150,6 +151,7 @@ def answers(
                 last_mark(history), replaced_mark(history),
             ))  # fmt: skip
     waiting = {a.plain for a in student_answers if a.points is None}
+    # Reversed, so that of equal answers the first one counts.
     first = {a.plain: a.student for a in reversed(student_answers)}
 
     def order(a: Answer) -> tuple[object, ...]:

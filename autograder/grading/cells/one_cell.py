@@ -28,6 +28,7 @@ class OneCell:
     """
 
     def __init__(self, client: CappedOutputs, cell: NotebookNode, index: int):
+        """Clear the cell's outputs, and send its code to the kernel."""
         self._client, self._cell, self._index = client, cell, index
         cell.outputs, client.clear_before_next_output = [], False
         cell.metadata["execution"] = {}  # the times, which nbclient notes there
@@ -57,6 +58,7 @@ class OneCell:
             else:
                 self._raise_if_dead()
                 reason, look = reason_to_end(), time.monotonic() + LOOK_SECONDS
+        # The cell may have ended while the reason was found.
         return None if self._is_over() else reason
 
     @property
@@ -71,7 +73,10 @@ class OneCell:
         )
 
     def _is_over(self) -> bool:
-        """Whether the cell has ended, and its output is complete or overdue."""
+        """Whether the cell has ended, and its output is complete or overdue.
+
+        If it is overdue, messages that have already arrived are still processed.
+        """
         if self._reply is None:
             return False
         if self._idle or time.monotonic() <= self._patience:
@@ -98,6 +103,7 @@ class OneCell:
         elif not (is_reply or self._idle):
             try:
                 self._client.process_message(message, self._cell, self._index)
+            # So nbclient says that the kernel is idle: no more output follows.
             except CellExecutionComplete:
                 self._idle = True
 

@@ -45,8 +45,9 @@ class CappedOutputs(Execute):  # type: ignore[misc]
     def process_message(
         self, msg: KernelMessage, cell: NotebookNode, cell_index: int
     ) -> NotebookNode | None:
-        """Process an output message, unless its cell has reached its output limit.
+        """Add a kernel's message to a cell's outputs, unless these are at their limit.
 
+        Text that continues the last output is collected, and joined to it later.
         Malformed messages are dropped. Returns the output that was added, if any.
         """
         try:
@@ -58,6 +59,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
                 return None
             if not is_count(msg["content"].get("execution_count", 0)):
                 return None
+            # Joined only later: to extend a long text each time would be slow.
             if self._goes_on(msg, cell):
                 self._parts.append(msg["content"]["text"])
                 return None
@@ -73,7 +75,10 @@ class CappedOutputs(Execute):  # type: ignore[misc]
             return None
 
     def _admit_output(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
-        """Count a message; cut its text at the limit, and return whether to show it."""
+        """Count a message, and return whether to show it; cut a text at the limit.
+
+        An output that is not plain text is shown whole or not at all.
+        """
         most, before = self.output_kb * 1024, self._spent.get(index, 0)
         content, is_text = msg["content"], bool(msg["msg_type"] == "stream")
         goes_on = self._goes_on(msg, cell)
@@ -86,6 +91,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
             return True
         if room < 0:  # the notice is already in the output
             return False
+        # It names the limit of a cell, so none is shown at that of the notebook.
         notice = f"[output cut after {self.output_kb} kB]\n" * (before + cost > most)
         if is_text:
             text = content["text"]

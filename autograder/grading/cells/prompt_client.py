@@ -120,6 +120,7 @@ class PromptClient(AsyncKernelClient):
                 if is_about(message, request):
                     self._handle_kernel_info_reply(message)
                     return True
+        # Output sent before we had subscribed is lost: the caller asks again.
         except Empty:
             pass
         return False

@@ -253,6 +253,7 @@ class SandboxedExecute(CappedOutputs):
         self._clock_before += span.clock
         if ended:
             cell.outputs.append(_error(TIMEOUT, f"it was ended: {ended}"))
+            # Perhaps the machine is to blame: the submission gets a second try.
             if ended is EndReason.TIME and span.busy and not self.final:
                 raise GradingInfrastructureError("a cell was cut off on a busy machine")
 
@@ -270,6 +271,7 @@ class SandboxedExecute(CappedOutputs):
         log.debug("cell %d runs", index)
         reason = execution.await_end(lambda: look(span) or self._notebook_is_over(span))
         if reason:
+            # A cell that can be interrupted keeps its sandbox for the next cells.
             run_sync(self.km.interrupt_kernel)()
             if execution.await_end(Span(self._meter, _TO_END).exceeded_limit):
                 run_sync(self.km.signal_kernel)(signal.SIGKILL)
@@ -297,11 +299,13 @@ class SandboxedExecute(CappedOutputs):
         cause = usage["reason"] if usage else "its process ended"
         if ended.is_ours:
             raise GradingInfrastructureError(f"its sandbox was lost: {cause}")
+        # Perhaps the machine ran out of memory: a second try will tell.
         if ended is EndReason.SIGNAL and not self.final:
             raise GradingInfrastructureError(f"its sandbox was ended by {cause}")
         explanation = f"This cell ended its process: {cause}."
         self._ended_cells[index] = Ended(ended, explanation)
         self._used_up = True
+        # A sandbox's limit on CPU time is that of the whole notebook.
         if ended is EndReason.CPU_TIME:
             self._stop(EndReason.NOTEBOOK_TIME, _USED_UP)
 

@@ -36,6 +36,7 @@ def _check_in(code: str) -> CheckCell | None:
         statements = ast.parse(code).body
     except SyntaxError:
         return None
+    # All statements must make the same check; None is for one that makes none.
     checks = {_check_call(statement) for statement in statements}
     return checks.pop() if len(checks) == 1 else None
 

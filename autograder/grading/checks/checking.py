@@ -209,6 +209,7 @@ class Checks:
         sandbox = self._cells.sandbox
         assert sandbox.judge_socket, "it has started"
         exchange.ask(sandbox.judge_socket, sandbox.supervisor, ticket)
+        # In place of its own code, the cell runs the sandbox's end of the exchange.
         cell.source = (
             f"{_AGENT}.serve({check.exercise!r}, {ticket!r},"
             f" lambda: ({check.expression}))"

@@ -27,6 +27,7 @@ def find_uses(cells: Iterable[NotebookNode]) -> Uses:
     """Map each exercise to the earlier exercises whose objects its answer names."""
     uses: dict[str, Collection[str]] = {}
     before: dict[str, str] = {}  # by name of an object, its exercise
+    # The words in the answers since the last check.
     words: set[str] = set()
     for cell in cells:
         if check := check_cell(cell):

@@ -44,11 +44,13 @@ def refuse_damaged(unit: str) -> None:
         CourseError: they are not; the text says how to rebuild them.
     """
     path = _PUBLIC / f"{unit}.safetensors"
+    # An assignment that is not a unit has no references.
     if not path.is_file():
         return
     try:
         entries(unit)
         data = path.read_bytes()
+        # The file has the header's length in 8 bytes, the header and the tensors.
         start = 8 + int.from_bytes(data[:8], "little")
         header = json.loads(data[8:start])
         tensors = [tensor for name, tensor in header.items() if name != "__metadata__"]

@@ -34,6 +34,7 @@ class FeedbackExporter(HTMLExporter):
     """Exports a page without scripts or requests, whatever HTMLExporter's settings."""
 
     def __init__(self, config: Config | None = None, **options: Any):
+        """Use the course's own template, whatever the settings say."""
         ours = {
             "template_name": "course_feedback",
             "extra_template_basedirs": [str(TEMPLATES)],
@@ -62,9 +63,11 @@ class FeedbackExporter(HTMLExporter):
     ) -> tuple[Any, dict[str, Any]]:
         """Export a notebook as a page; return its HTML and the resources."""
         self._page = Page()
+        # Not HTMLExporter's method, which parses the page again and changes it.
         page, resources = TemplateExporter.from_notebook_node(
             self, nb, self._init_resources(resources), **options
         )
+        # The font is large, so only pages with an equation carry it.
         if "<math" in page:
             page = page.replace("<style>", f"<style>\n{font_rules()}", 1)
         return page, resources
@@ -75,7 +78,9 @@ class FeedbackExporter(HTMLExporter):
         return self._next().render("markdown", cell.source, attachments=attachments)
 
     def _next(self) -> Page:
-        """Return the page's renderer, with a new allowance for the next cell."""
+        """Return the page's renderer, and let the next cell take its own share of the
+        page.
+        """
         self._page.next_cell()
         return self._page
 

@@ -27,6 +27,7 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
     display_data_priority = List(Unicode()).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
+        """Remove hidden tests from a notebook, also where outputs quote their lines."""
         tests = [cell for cell in nb.cells if is_grade(cell) and not is_solution(cell)]
         self._lines = [line for cell in tests for line in self._find_hidden_lines(cell)]
         for cell in tests:
@@ -37,7 +38,10 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
         return nb, resources
 
     def _find_hidden_lines(self, cell: NotebookNode) -> Iterator[str]:
-        """Yield the stripped lines of hidden tests with at least 12 characters."""
+        """Yield the stripped lines of hidden tests with at least 12 characters.
+
+        Shorter ones are left out, as they would be found in harmless outputs, too.
+        """
         inside = False
         for line in cell.source.split("\n"):
             inside = inside and self.end_test_delimeter not in line
@@ -68,6 +72,7 @@ class TrimTracebacks(Preprocessor):
     enabled = True
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
+        """Cut each traceback to the frames in the student's cells and the message."""
         cell_numbers = [
             str(cell.get("execution_count"))
             for cell in nb.cells

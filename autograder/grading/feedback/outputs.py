@@ -27,6 +27,10 @@ class CleanOutputs(Preprocessor):
     enabled = True
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
+        """Sanitise all outputs, except the verdict in the cell of a judged check.
+
+        Elsewhere, a student may have marked an output as a verdict.
+        """
         checks = GradingMetadata.of_run(nb, resources).checks
         page = Page()
         for cell in nb.cells:
@@ -77,6 +81,7 @@ def _clean_data(data: Mapping[str, Any], page: Page) -> Iterator[tuple[str, str]
         "image/svg+xml": _drawing,
         "text/latex": lambda text: page.render("html", page.render("latex", text)),
     }
+    # They are forms of the same output: the first one that is there is shown.
     rich = ""
     for kind, read in readers.items():
         if not rich and kind in data:

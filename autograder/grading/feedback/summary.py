@@ -83,6 +83,7 @@ class Scores(GetGrades):  # type: ignore[misc]
     """nbgrader's GetGrades, which also makes the summary at the top of the page."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
+        """Read the scores, and put the summary for the page into ``resources``."""
         nb, resources = super().preprocess(nb, resources)
         metadata = GradingMetadata.of_run(nb, resources)
         if metadata.refused:  # show the student's own cells only
@@ -135,6 +136,7 @@ def _summary(
     """
     graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
     rows = [_row(cell, metadata.checks, assignment, sentences) for cell in graded]
+    # An exercise with a teacher's comment is shown even if it is still a stub.
     commented = {
         grade_ids.check_of(nbgrader_of(cell)["grade_id"])
         for cell in nb.cells
@@ -167,6 +169,7 @@ def _group(
     for cell in cells:
         name = ""
         if cell.metadata.get(KEY) == "own":
+            # Cells that a student added below an answer belong to that exercise.
             is_below = blocks and is_solution(blocks[-1].cells[-1])
             name = (is_below and blocks[-1].name) or "own"
         elif is_grade(cell) or is_solution(cell):

@@ -32,6 +32,7 @@ class Tell(Preprocessor):
     ).tag(config=True)  # fmt: skip
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
+        """Before the deadline, trim the verdicts, and show them as short texts."""
         if self.tell == "panels" or _is_over(resources["nbgrader"]):
             return nb, resources
         metadata = GradingMetadata.of_run(nb, resources)

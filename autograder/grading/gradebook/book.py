@@ -161,6 +161,7 @@ class GradebookHandle:
 @contextlib.contextmanager
 def sharing(gradebook: Gradebook, preprocessors: Iterable[type]) -> Iterator[None]:
     """Make preprocessors, which open a ``Gradebook`` by themselves, use this one."""
+    # Each module has imported the name by itself, so it is replaced in all.
     names = {base.__module__ for kind in preprocessors for base in kind.__mro__}
     modules = [vars(sys.modules[name]) for name in names if name in sys.modules]
     users = [m for m in modules if m.get("Gradebook") is api.Gradebook]
@@ -256,6 +257,7 @@ def points_of(book: api.Gradebook, unit: str) -> Iterator[CellPoints]:
     rows = cells_of(book, grade, unit, *columns)
     for student, notebook, cell, auto, manual, extra in rows:
         score = auto if manual is None else manual
+        # None if a person has given neither points nor extra credit.
         by_hand = None if manual is None and not extra else (manual or 0) + (extra or 0)
         total = None if score is None else score + (extra or 0)
         name = cell_name(unit, notebook, cell)

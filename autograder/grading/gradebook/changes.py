@@ -88,6 +88,7 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
         for entry in entries:  # their rows come from the log
             if entry.student not in before_by_student:
                 continue  # graded for the first time in this run: all cells are new
+            # The log gives this change a row, so compare with the points after it.
             cells = before_by_student[entry.student]
             most = next(iter(cells.get(entry.cell, ())[2:]), None)
             cells[entry.cell] = [entry.after, entry.by_hand, most]
@@ -198,6 +199,7 @@ def _find_changes(
     changes: list[tuple[str, float | None, float | None, str]] = []
     for cell, (score, manual, most) in after.items():
         if cell not in before:
+            # If all cells are new, this is a first grading, and nothing has changed.
             if before and score is not None and cell != PENALTY:
                 changes.append((cell, None, score, ADDED))
             continue
@@ -205,8 +207,10 @@ def _find_changes(
         if old == score:
             continue
         by_hand = manual != old_manual
+        # A first score by hand is not a change.
         if old is None and by_hand:
             continue
+        # If several reasons apply, the last one below counts.
         is_worth_other = None not in (most, old_most) and most != old_most
         reason = OTHER_POINTS if is_worth_other else MENDED
         reason = NEW if is_new else BY_HAND if by_hand else reason

@@ -39,6 +39,7 @@ def refuse_damaged(db_url: str) -> None:
     Raises:
         GradebookError: it is damaged.
     """
+    # The database file; None for a database on a server.
     path, *_ = [*book_files(db_url), None]
     if path is None or not path.is_file():
         return

@@ -106,6 +106,7 @@ def _note(row: Any, value: Any, before: object, event_: Any) -> Any:
     if session is not None:
         pending = session.info.setdefault(_PENDING, {})
         pending.setdefault(row, {}).setdefault(event_.key, before)
+    # Points become floats, so that `_write` can compare them with the earlier ones.
     is_text = value is None or event_.key == api.Comment.manual_comment.key
     return value if is_text else float(value)
 
@@ -122,6 +123,7 @@ def _write(session: Session) -> None:
         answers: dict[tuple[Any, str], dict[str, Any]] = {}
         for row, values in pending.items():
             if any(getattr(row, name) != old for name, old in values.items()):
+                # Points and comment are rows of their own, but share one entry.
                 key = row.notebook, grade_ids.check_of(row.cell.name)
                 answers.setdefault(key, {}).update(values)
         entries = [
@@ -148,6 +150,7 @@ def _entries(
         now = {name: getattr(grade, name) for name in ("manual_score", "extra_credit")}
         earlier = {name: before.get(name, value) for name, value in now.items()}
         unit = notebook.assignment.assignment.name
+        # Zero counts as given by hand if it is a score, but not as extra credit.
         by_hand = [points for points in now.values() if points is not None]
         yield {
             "time": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}",

@@ -23,6 +23,7 @@ class CourseCells(SaveCells):  # type: ignore[misc]
     """
 
     def _create_notebook(self, nb: NotebookNode) -> None:
+        """Enter a notebook, after adding and removing cells if it has submissions."""
         ids = (self.notebook_id, self.assignment_id)
         with contextlib.suppress(api.MissingEntry):
             notebook = self.gradebook.find_notebook(*ids)

@@ -73,6 +73,7 @@ class Recorder:
         else:
             self.run(book, graded.notebook, resources_of(task, graded.metadata))
         grades = rows_of(book, Grade, *names, task.notebook)
+        # For the log of points by hand, if some are withdrawn below.
         book.db().info[WHY] = NEW_ANSWER
         if before is not None and graded.decided and not refused:
             for name, points in _withdraw_points(grades, before, graded.notebook):
@@ -103,5 +104,6 @@ def _withdraw_points(
         points = grades[name].manual_score if name in grades else None
         if points is not None and graded_answers.get(name, text) != text:
             grades[name].manual_score = None
+            # An empty answer already has a score: nbgrader gives it 0.
             grades[name].needs_manual_grade = grades[name].auto_score is None
             yield name, points

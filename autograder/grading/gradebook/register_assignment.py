@@ -34,6 +34,7 @@ def register(
     """
     try:
         registered = book.find_assignment(assignment)
+        # An entry that only holds a due date, for example, is completed.
         if registered.notebooks or registered.submissions:
             return False
     except api.MissingEntry:
@@ -48,6 +49,7 @@ def register(
                     "db_url": "",
                 },
             }  # fmt: skip
+            # One of the stages enters the cells into the gradebook.
             for stage in stages:
                 notebook, resources = stage(config=config)(notebook, resources)
             if _graded(notebook) != _graded(nbformat.reads(release, as_version=4)):

@@ -98,6 +98,7 @@ class _Builder:
         filled = [
             cell for cell in self.match.filled_cells_of(n) if not self._too_long(cell)
         ]
+        # Best are cells that define what is asked for, then any that are filled.
         targets = self.match.slots[n].targets
         fitting = [c for c in filled if defined(self._text(c)) & targets]
         chosen = fitting or filled or cells
@@ -178,6 +179,7 @@ class _Builder:
         if slot.is_answer:
             return self._is_kept_answer(cell, slot, changed, slot_index)
         if slot.is_test:
+            # The first one stands for the check itself: the course's own replaces it.
             return changed and cell_index != self.match.cells_of(slot_index)[0]
         is_reported = not is_invited(cell.source, slot.release.source)
         if changed and is_reported and cell.kind == "code":
@@ -198,6 +200,7 @@ class _Builder:
         if changed and not defined(cell.source) & slot.targets:
             self._note("copy kept", f"A second cell of {slot.name} was kept as yours.")
             return True
+        # A stub is not worth a note if the answer was found in another cell.
         if changed or slot_index not in self.match.moved_in:
             self._note("copy ignored", f"Your copied cell of {slot.name} was ignored.")
         return False
@@ -298,6 +301,7 @@ def without_installs(code: str) -> tuple[str, list[str]]:
     Each becomes ``pass`` with a comment, so that the block around it remains valid.
     """
     lines, removed, indent = [], [], ""
+    # A statement that goes on over several lines is disabled as a whole.
     open_brackets, continued = 0, False
     for line in code.split("\n"):
         match = _INSTALL.match(line)
@@ -308,6 +312,7 @@ def without_installs(code: str) -> tuple[str, list[str]]:
             indent = match["indent"]
         lines.append(f"{indent}pass  # not run while grading: {line.strip()}")
         removed.append(line.strip())
+        # In a shell command, brackets do not make it go on.
         if line.lstrip()[:1] not in ("!", "%"):
             open_brackets = max(0, open_brackets + line.count("(") - line.count(")"))
         continued = line.rstrip().endswith("\\")

@@ -71,6 +71,7 @@ def take(
         crowd += paths[limits.files :]
     files: dict[str, File] = {}
     repairs: list[Repair] = []
+    # `room` is left for what is kept, `spare` for notebooks that are slimmed.
     why_no_notebook, room, spare = "", limits.total, limits.saved
     for path in paths[: limits.files]:
         within = replace(limits, saved=spare)
@@ -99,6 +100,7 @@ def _printable(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str
     """
     names: dict[str, str] = {}
     folders: set[str] = set()
+    # Plain names come first, so that no replaced name takes theirs.
     for path in sorted(paths, key=lambda path: (not path.isprintable(), path)):
         plain = "".join(c if c.isprintable() else "_" for c in path)
         above = {str(folder) for folder in PurePosixPath(plain).parents}

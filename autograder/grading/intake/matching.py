@@ -97,6 +97,7 @@ def _plain(text: str) -> str:
     for pattern, replacement in _KIT:
         text = pattern.sub(replacement, text)
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    # Only imports are sorted, as editors do; other lines keep their order.
     lines.sort(key=lambda line: line if line.startswith(("import ", "from ")) else "~")
     return "\n".join(lines)
 
@@ -214,6 +215,7 @@ class Match:
 
         Returns their indices in the submission; other cells were moved or copied.
         """
+        # The longest increasing subsequence of slots, in n log n steps.
         last_slots: list[int] = []  # smallest last slot of a run of each length
         last: list[int] = []  # the cell that ends it
         before: dict[int, int | None] = {}
@@ -236,7 +238,10 @@ class Match:
         return len(graded & set(self.slot_of.values()))
 
     def belongs(self) -> bool:
-        """Return whether enough cells match for this to be the unit's notebook."""
+        """Return whether enough cells match for this to be the unit's notebook.
+
+        One graded cell is enough, or else more than a fifth of all cells.
+        """
         matched = set(self.slot_of.values())
         return self.recognised() > 0 or 5 * len(matched) > len(self.slots)
 
@@ -279,6 +284,7 @@ def find_notebook(
             strange[path], unit_ids, match.recognised(), course_ids
         ):
             answers = sum(bool(match.filled_cells_of(n)) for n in range(len(slots)))
+            # In this order: cells recognised, answers, the newest file, the right name.
             rank = (match.recognised(), answers, files[path].time, path == name)
             ranked.append((rank, path))
     if not ranked:

@@ -146,6 +146,7 @@ def _cell(raw: object) -> StudentCell | None:
     source = _text(raw.get("source", raw.get("input")))
     if kind == "heading":  # nbformat 3
         kind, level = "markdown", raw.get("level")
+        # The level is untrusted: anything but 1 to 6 counts as 1.
         marks = next((n for n in range(1, 7) if n == level), 1)
         source = "#" * marks + " " + source
     ids = [_text(raw.get("id")), _text(metadata.get("id"))]

@@ -83,6 +83,7 @@ class Slimmer:
 
     def _string(self, piece: bytes, start: int) -> int:
         """Read on to the end of the string or piece; return where to go on."""
+        # If the last piece ended with a backslash, the first byte is escaped.
         match = _IN_STRING.match(piece, min(start + self._escaped, len(piece)))
         end = match.end() if match else start
         self._escaped = piece[end : end + 1] == b"\\"  # the last byte of the piece
@@ -95,6 +96,7 @@ class Slimmer:
 
         The value of a name to drop, such as "outputs", is replaced by ``[]``.
         """
+        # `_depth` counts the brackets open inside a dropped value; it is -1 outside.
         at = start
         if self._depth > 0 and (passed := _UNIMPORTANT.match(piece, at)):
             at = passed.end()
@@ -107,6 +109,7 @@ class Slimmer:
             self._keep(piece[start:end])
             if mark == b'"':
                 self._start = len(self.kept) - 1
+            # The string before a colon is the name of the value that follows.
             elif mark == b":" and self.kept[self._start : -1].strip() in _DROPPED:
                 self.kept += b"[]"
                 self._depth = 0

@@ -32,6 +32,7 @@ def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...
         text = read_file(path, 100).data.decode("ascii", "replace").strip()
         status = (folder.stat(), path.stat())
     except (RefusedError, OSError):
+        # A stamp that cannot be read, such as a link, is not the same as none.
         if os.path.lexists(path):
             text, status = "", (folder.lstat(), path.lstat())
         else:
@@ -55,7 +56,10 @@ def in_utc(seconds: float) -> datetime.datetime:
 
 
 def parse_stamp(text: str) -> datetime.datetime | None:
-    """Parse a time that nbgrader wrote, into UTC without zone; None if invalid."""
+    """Parse a time of nbgrader's or a person's, into UTC without zone; None if invalid.
+
+    A time that names no zone is in UTC.
+    """
     match = _STAMP.fullmatch(text)
     if not match:
         return None

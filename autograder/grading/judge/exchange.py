@@ -125,11 +125,13 @@ class Exchange:
             GradingInfrastructureError: the judge was lost.
         """
         self.look()
+        # The judge has lost the sandbox: its cell may never end by itself.
         if self.verdict and not self.complete:
             return EndReason.DECIDED
         if self.verdict:
             self._afterwards = self._afterwards or span.next(_AFTERWARDS)
             return self._afterwards.exceeded_limit()
+        # From the first answer on, the judge limits the time, so our clock rests.
         if self.ready or self._channel.poll(0):
             span.pause()
             if time.monotonic() > self.heard + self._patience:

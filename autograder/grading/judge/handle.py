@@ -102,6 +102,7 @@ class Judge:
         pid = os.fork()
         if pid == 0:
             try:
+                # It keeps only the standard descriptors and its end of the connection.
                 os.closerange(3, theirs.fileno())
                 os.closerange(theirs.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
                 serve(theirs)

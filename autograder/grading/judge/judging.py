@@ -195,6 +195,7 @@ def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
             check.exercise,
             lambda case: sandbox.ask(check.side(case), kind=BRIEFLY),
         )
+        # If the sandbox was lost over the smallest cases, these do not count.
         result = result if sandbox.is_lost else extended
     sandbox.release()
     for case, answer in answers.items():

@@ -49,10 +49,13 @@ def _diagnose(
 ) -> CheckResult:
     """Name the known mistake that gives the student's answers, if there is one.
 
-    One that fits only the visible cases keeps its name, but is no longer sure.
+    If only hidden cases fail, known mistakes are run on these. One that the visible
+    cases have named is run there as well: if it does not fit, it is no longer sure.
     """
+    # Variants that students wrote: the judge does not run such code.
     confined = {v.name for m in task.mutants for v in m.variants if v.confined}
     wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]
+    # Not the cases of general properties, which have a text of their own.
     ordinary = [case for case in wrong if not case.says]
     if ordinary and all(case.hidden for case in ordinary):
         fitting = uncontradicted_variants(exercise, result.results)
@@ -87,6 +90,7 @@ def _with_answers(
     exercise = replace(exercise, mistakes=mistakes)
     stored = {r.case.name: r.case for r in results if r.case.mistakes}
     is_played = task.interactor_class is not Interactor
+    # Wrong answers come first, as they exclude most variants.
     for index in sorted(range(len(results)), key=lambda n: results[n].passed):
         case = results[index].case
         if case.mistakes or case.measure:
@@ -134,6 +138,7 @@ def _reuse_answers(
     """
     mistakes = visible.mistakes if visible else {}
     stored = {name: mistakes[name] for name in names if name in mistakes}
+    # A general property: other inputs, but the same answers should fail.
     if result.case.says:
         stored = {n: answer for n, answer in stored.items() if PATTERN in answer}
         result_pattern = pattern(result)

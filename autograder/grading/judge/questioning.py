@@ -199,6 +199,7 @@ class SandboxClient:
             self._lose(EndReason.TOO_MANY_QUESTIONS)
             raise WireError("asked too much")
         if over := span.exceeded_limit():
+            # Is it the limit of this answer, or that of all answers together?
             alone, seconds = self._answer_budget.exceeded_by(span), self._seconds
             budget = usual_budget(seconds.answer if alone else seconds.check)
             used = f"{budget.clock:g} seconds"

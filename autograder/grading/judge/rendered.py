@@ -151,6 +151,7 @@ def _describe_inputs(inputs: Mapping[str, Value]) -> dict[str, str]:
 
     If there are several calls, it says for which one: "0/x" becomes "x, at first".
     """
+    # This input is not random: it describes the calls, with a label for each.
     request = json.loads(str(inputs[KEY])) if KEY in inputs else {}
     labels: dict[str, str] = {}
     for part in request.get("parts", ()):

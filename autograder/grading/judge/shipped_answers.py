@@ -28,6 +28,7 @@ def mark_shipped(
     only marked aspects are right earns no points.
     """
     fresh = tuple(fresh)
+    # There, the judge computes what is compared, so it cannot be looked up.
     if side.conclude is not Interactor.conclude:
         return fresh
     marked = tuple(
@@ -35,6 +36,7 @@ def mark_shipped(
         for case in fresh
     )
     all_parts = {(case.name, aspect) for case in marked for aspect in aspects(case)}
+    # If everything were marked, no answer at all would earn points.
     return marked if all_parts - open_parts(marked) else fresh
 
 
@@ -80,6 +82,7 @@ def _available_tensors(
 
     This may be an input, for example, or an answer to a visible case.
     """
+    # With one entry, the constant tensor below would always be right.
     if not isinstance(value, torch.Tensor) or value.numel() < 2:
         return
     yield value.flatten()[:1].expand_as(value)  # one number, everywhere

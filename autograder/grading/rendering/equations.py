@@ -80,6 +80,7 @@ def _space_functions(row: Element) -> None:
     """Put a thin space between a function's name and the operands beside it."""
     for left, right in itertools.pairwise(list(row)):
         beside = [part for part in (left, right) if not _is_function(part)]
+        # One of the two, or both, must be a function.
         if len(beside) < 2 and all(map(_is_operand, beside)):
             space = Element("mspace", width="0.167em")
             row.insert(list(row).index(right), space)

@@ -166,6 +166,7 @@ class Assignment:
         parts += [part for item in sorted(task.files.items()) for part in item]
         for part in parts:
             data = part if isinstance(part, bytes) else repr(part).encode()
+            # With the lengths, no other list of parts gives the same bytes.
             digest.update(b"%d:" % len(data) + data)
         return digest.hexdigest()
 

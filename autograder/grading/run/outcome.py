@@ -81,6 +81,7 @@ def above_bar(log: logging.Logger) -> Iterator[None]:
     before, level_before = list(log.handlers), log.level
     level = max((handler.level for handler in before), default=logging.NOTSET)
     with logging_redirect_tqdm([log]):
+        # tqdm's own handler would print even what the others left out.
         for handler in log.handlers:
             if handler not in before:
                 handler.setLevel(level)

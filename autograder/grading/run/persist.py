@@ -137,6 +137,7 @@ class ResultWriter:
             try:
                 refuse_full(folder.path)
             except CourseError as full:
+                # A full disk concerns all submissions, so this error ends the run.
                 raise GradebookError(str(full)) from None
             raise
 
@@ -155,6 +156,7 @@ class ResultWriter:
             )
             unsure = GradingMetadata(refused=UNSURE, repairs=task.repairs)
             open_ = Graded(blank, unsure, decided=False)
+            # Without a digest, the next run grades it again.
             self._save(replace(task, digest=""), open_, submission)
             metadata = self.published(task.student).read_metadata(task.notebook)
         scored = any(score is not None for score in (metadata.scores or {}).values())

@@ -48,6 +48,7 @@ def rehearse(
     with files.changing_json_state(
         passed_digests_path(course.root, course.name)
     ) as noted:
+        # The file is not kept locked while the solution is graded.
         passed = dict(noted)
     for name in course.notebooks:
         task = course.solution(name)

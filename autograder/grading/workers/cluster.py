@@ -48,6 +48,7 @@ class Cluster:
     """
 
     def __init__(self, address: str):
+        """Connect to the scheduler, and refuse workers with another version."""
         self.busy: dict[int, str] = {}
         self._unfit: dict[str, str] = {}  # by worker, why it gets no tasks
         self._executors: list[Any] = []  # Dask's, one for each task sent

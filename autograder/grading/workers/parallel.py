@@ -101,6 +101,7 @@ class Pool:
     def close(self) -> None:
         """End all processes at once; tasks that have not been finished are lost."""
         self._closed = True
+        # Threads that wait for a worker end once the processes are gone.
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._server:
             self._server.close()
@@ -151,6 +152,7 @@ class _Worker(NamedTuple):
         names = {"id": secrets.token_hex(8)}
         task = {"task": data.decode(), "every": SILENCE / 100}
         self.line.send({**names, **task}, SILENCE)
+        # Signs of life come before the result, so only a hung worker is silent.
         while True:
             message, _ = self.line.receive(SILENCE)
             if message["id"] != names["id"]:
@@ -163,6 +165,7 @@ class _ForkServer:
     """The handle on the process that workers are forked from, and on its workers."""
 
     def __init__(self) -> None:
+        """Start the process; `wait` says when it can fork workers."""
         self._lock = threading.Lock()  # a request and its answer belong together
         self._idle: deque[_Worker] = deque()
         self.lost = False

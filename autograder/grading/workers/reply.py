@@ -75,6 +75,7 @@ def _collect_warnings() -> Iterator[list[logging.LogRecord]]:
     handler, logger = BufferingHandler(sys.maxsize), get_logger()
     handler.setLevel(logging.WARNING)
     log = logger.logger if isinstance(logger, logging.LoggerAdapter) else logger
+    # The process that reads the reply prints them, so they are not printed here.
     before, log.propagate = log.propagate, False
     log.addHandler(handler)
     try:

@@ -72,6 +72,7 @@ def _carry_out(request: Message, fds: list[int], control: Connection) -> Message
     worker = os.fork()
     if worker == 0:
         control.close()
+        # In the fork; it does not return.
         _work(fds[0])
     os.close(fds[0])
     log.debug("worker %d started", worker)
@@ -116,6 +117,7 @@ def _signs_of_life(tasks: Connection, names: Message, every: float) -> Iterator[
         reported = 0.0
         with contextlib.suppress(ConnectionLostError):  # the pool is gone
             while not over.wait(every):
+                # The time of all threads but this one.
                 busy_seconds = time.process_time() - time.thread_time()
                 if busy_seconds > reported + _IDLE_SECONDS:
                     reported = busy_seconds

@@ -32,6 +32,7 @@ def restrict(room: Room) -> None:
 
     It keeps access to the paths of `room` and a few others. Needs Linux 6.12.
     """
+    # This call only asks for the version.
     abi = syscall(NR_LANDLOCK_CREATE, "Landlock", None, 0, 1)
     if abi < 6:
         raise ConfinementError(f"Landlock ABI {abi} does not confine signals")

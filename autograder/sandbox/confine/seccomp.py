@@ -53,10 +53,12 @@ def _argument(
     `listed` maps values of the argument to answers (`_ALLOW`, `_KILL` or `_ERRNO`),
     `default` is the answer for all others, and `test` the comparison (`_IF_...`).
     """
+    # The arguments begin at byte 16 of the data that a filter sees.
     body = _step(_LOAD, 16 + 8 * index)  # low half: little-endian
     for value, answer in listed.items():
         body += _step(test, value, 0, 1) + _step(_RETURN, answer)
     body += _step(_RETURN, default)
+    # Other calls skip the body; an instruction has 8 bytes.
     return _step(_IF_EQUAL, number, 0, len(body) // 8) + body
 
 
@@ -71,6 +73,7 @@ def _filter(level: str) -> bytes:
     # session.
     terminal = {_TIOCSTI: deny, _TIOCLINUX: deny, _TIOCSCTTY: ignore}
     steps = [
+        # Byte 4 has the architecture, and byte 0 the number of the call.
         _step(_LOAD, 4) + _step(_IF_EQUAL, _AUDIT_ARCH, 1, 0) + _step(_RETURN, _KILL),
         _step(_LOAD, 0),
         _step(_IF_GREATER, LAST_KNOWN, 0, 1) + _step(_RETURN, _ERRNO | _ENOSYS),

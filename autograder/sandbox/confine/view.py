@@ -62,6 +62,7 @@ def _mount_home(policy: Policy, room: Room, root: str) -> None:
     mount("home", root + HOME, "tmpfs", MS_NOSUID | MS_NODEV, size)
     furnish(policy, room, Path(root + HOME))
     for place in ("/tmp", "/dev/shm"):
+        # A visible path inside it has created it, so it stays read-only.
         if os.path.lexists(root + place):
             continue
         os.mkdir(root + place)

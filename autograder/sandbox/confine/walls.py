@@ -41,6 +41,7 @@ def fork(level: str) -> int:
     if level == "user-namespaces":
         uid, gid = os.getuid(), os.getgid()
         unshare(NEWUSER | NEWPID)
+        # Linux demands this before an ordinary user may map a group.
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
         Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
@@ -80,6 +81,7 @@ def enter(level: str, policy: Policy, room: Room) -> None:
     set_limits(level, policy)
     if level != "none" or os.getuid() == 0:  # as root it could read hidden references
         drop_privileges(room.uid)
+    # Die with the supervisor; set only now, as a change of user resets it.
     prctl(PR_SET_PDEATHSIG, 9)
     if level == "landlock":
         landlock.restrict(room)

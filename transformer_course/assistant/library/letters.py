@@ -10,7 +10,7 @@ MARKERS = {"<|im_start|>": 1, "<|im_end|>": 2}
 def encode_letters(text: str) -> list[int]:
     """Encode each of the `MARKERS`, and each other character, as one id.
 
-    The id of a character is its code point plus 3.
+    The id of a character is its code point plus 3, so that the markers' ids stay free.
     """
     ids: list[int] = []
     for part in re.split(r"(<\|im_start\|>|<\|im_end\|>)", text):

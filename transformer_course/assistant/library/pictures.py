@@ -30,6 +30,7 @@ def learnt(ids: Sequence[int], marks: Sequence[bool]) -> None:
         axes.text(column + 0.5, row + 0.5, name, ha="center", va="center",
                   color=style.INK if mark else style.QUIET)  # fmt: skip
         column, widest = column + 1, max(widest, column + 1)
+        # A newline begins a new row.
         if name == _NAMES[13]:
             row, column = row + 1, 0
     axes.set(xlim=(0, max(widest, 28)), ylim=(row + 0.1, -0.1))
@@ -44,7 +45,10 @@ def learnt(ids: Sequence[int], marks: Sequence[bool]) -> None:
 
 
 def preferences(chosen: Sequence[float], rejected: Sequence[float]) -> None:
-    """Draw the mean log-probabilities of chosen and rejected answers by step of DPO."""
+    """Draw the mean log-probabilities of chosen and rejected answers by step of DPO.
+
+    The chosen answers are reversals, the rejected ones copies.
+    """
     figure, axes = style.subplots(height=2.4, width=6.0)
     axes.plot(chosen, color=BLUE)
     axes.plot(rejected, color=ORANGE)

@@ -38,6 +38,7 @@ class SentenceReader:
 
     def __init__(self, encoder_decoder: ModuleType, published: PublishedModel):
         def new_layer() -> nn.Module:
+            # The sizes of MiniLM: d_model, the number of heads, and d_ff.
             layer: nn.Module = encoder_decoder.EncoderLayer(
                 384, 12, 1536, activation="gelu"
             )
@@ -66,7 +67,7 @@ class SentenceReader:
 
 
 def _rename(published: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Rename the weights of the layers to unit 4's names."""
+    """Rename the weights of the layers to unit 4's names; leave out all others."""
     state = {}
     for name, tensor in published.items():
         if "encoder.layer." in name:  # before "3.attention.self.query.weight"

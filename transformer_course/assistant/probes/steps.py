@@ -12,7 +12,8 @@ def take_step(
 ) -> tuple[Tensor, Tensor]:
     """Return the loss of a batch and its gradient with respect to the logits.
 
-    With some bugs, the gradient is not that of the returned loss.
+    The step is correct or has a bug, which a student's test is to find. With some
+    bugs, the gradient is not that of the returned loss.
 
     Args:
         style: "labels" or "selected", two correct ways; ignored with a bug.
@@ -74,6 +75,7 @@ def _compute_loss(
 
 def _select(bug: str, answers: Tensor) -> Tensor:
     """Return the mask (B, L) of tokens in the loss: ``answers``, perhaps with a bug."""
+    # Whether the token before, or the one after, belongs to an answer, too.
     before, after = F.pad(answers, (1, 0))[:, :-1], F.pad(answers, (0, 1))[:, 1:]
     starts = (answers & ~before).cumsum(dim=1)  # (B, L): number of the answer in a row
     match bug:

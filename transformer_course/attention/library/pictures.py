@@ -110,6 +110,7 @@ def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
         )
         axes.set_xticks(range(len(values)), [f"key {j}" for j in range(len(values))])
         frames.append(figure)
+        # The derivative of a softmax weight w by its own score is w (1 - w).
         gradient = float((row * (1 - row)).mean())
         captions[f"× {factor:g}"] = (
             f"The largest weight is {max(values):.2f}, and the mean derivative of a "
@@ -151,6 +152,7 @@ def follow_rows(
     keys = [f"key {j}" for j in range(len(k))]
     shares = weights.nan_to_num()  # rows without allowed keys have no colour
     for i in range(len(q)):
+        # Of the queries, the weights and the output, only row i lights up.
         this = torch.arange(len(q)).eq(i)[:, None].float()
         parts = {
             "q": (q, this.expand(q.shape), ".3g"),
@@ -169,6 +171,7 @@ def follow_rows(
         sources = " + ".join(mixture) or "nothing"
         captions[f"row {i}"] = f"Row {i} of the weights mixes {sources}."
         alts.append(told.weights(shares[i : i + 1], [f"Weights of query {i}"], keys))
+    # Pointing at row i of the output, the last matrix, opens step i.
     areas = maps.row_areas(frames[0], frames[0].axes[-1], len(q))
     caption = (
         "Point at a row of the output: its query lights up, and so do its weights and, "

@@ -25,6 +25,7 @@ def draw(size: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]
         Names, `(size, PAIRS, names)`, and books, `(size, PAIRS, names + digits)`,
         both one-hot; the correct digits, `(size, PAIRS)`, int64.
     """
+    # The order of random numbers is a random permutation.
     names = torch.rand(size, len(NAMES), generator=generator).argsort(-1)[:, :PAIRS]
     digits = torch.randint(DIGITS, (size, PAIRS), generator=generator)
     order = torch.rand(size, PAIRS, generator=generator).argsort(-1)

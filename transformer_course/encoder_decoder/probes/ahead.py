@@ -88,8 +88,10 @@ class OutputPrefetcher:
         outputs = self._call(**question)
         _store(self._known, key, outputs["output"])
         for place, keys in enumerate(groups):
+            # The judge may leave out what was requested ahead of time.
             if (name := f"output{format_suffix(place)}") in outputs:
                 self._known |= dict(zip(keys, outputs[name], strict=True))
+        # As when reading a file ahead: whoever keeps asking gets more at once.
         self._far = min(2 * self._far, MOST_AHEAD)
 
     def _predict(self) -> dict[Key, Pair]:

@@ -107,7 +107,7 @@ class _ClinicInteractor(Patients):
         """Read the pairs of x and memory that a question asks for ahead of time.
 
         The pairs of a group agree in shapes and dtypes. Groups from the first invalid
-        or too large one on are left out.
+        or too large one on are left out: the test can still ask for each directly.
         """
         groups: list[list[Pair]] = []
         room = min(MOST_AHEAD, self.MOST_EARLY - self._early)
@@ -196,6 +196,7 @@ def _run_layer(layer: DecoderLayer, pairs: Sequence[Pair]) -> list[torch.Tensor]
     """
     wanted = pairs[0][0].dtype
     layer = _match_dtype(layer, pairs[0][0])
+    # Such a layer computes in float32, whose rounding would change in a batch.
     if layer.rounding:
         return [layer.forward(*pair) for pair in pairs]
     x, memory = (

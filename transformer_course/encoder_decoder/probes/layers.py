@@ -35,12 +35,14 @@ _probe_layer = partial(
 def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
     """Report what the default probe reports, and the output with dropout, if any.
 
-    For a single vector, the latter is a mean over many copies of x.
+    For a single vector, the latter is a mean over many copies of x, so that the random
+    choices average out.
     """
     observations = observe_call(module_class, inputs)
     if _RATE not in inputs:
         return observations
     module = load_weights(create_module(module_class, inputs), inputs).train()
+    # Such a case drops everything, so its output is not random.
     if inputs["x"].dim() > 1:
         training = call_with_inputs(module, inputs)["output"]
         return observations | {"output in training": training}
@@ -67,6 +69,7 @@ def layer(module_class: Any, inputs: Inputs) -> Seen:
     observations = observe_call(module_class, inputs)
     if _RATE in inputs:
         module = load_weights(create_module(module_class, inputs), inputs).train()
+        # Everything is dropped, so the output is not random.
         if inputs[_RATE] > _CHANCE:
             training = call_with_inputs(module, inputs)["output"]
             observations["output in training"] = training
@@ -80,7 +83,7 @@ _CHANCE = 0.5  # cases with a higher rate drop everything, so nothing is random
 
 @torch.no_grad()
 def _observe_chance(module: nn.Module, inputs: Inputs) -> Seen:
-    """Report the factors by which dropout changes the output of each branch.
+    """Report by which factors dropout changes each branch, and what it drops together.
 
     The layer is pre-norm; its weights let each branch add 1 to its own features.
     """
@@ -100,6 +103,7 @@ def _observe_chance(module: nn.Module, inputs: Inputs) -> Seen:
     for branch, values in enumerate(factors.unbind(-1)):
         texts = ", ".join(f"{value:g}" for value in values.unique()[:3].tolist())
         observations[f"factors on branch {branch}"] = texts
+    # Along such an axis all factors are equal: it is dropped as a whole.
     together = [
         axis
         for dim, axis in enumerate(("sentences", "positions", "features"))

@@ -36,6 +36,7 @@ def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
         layers.append(make(d_model))
         return layers[-1]
 
+    # The case has one matrix for each layer.
     depth = sum(name.endswith("matrix") for name in inputs)
     norm = _Norm(d_model) if "weights.norm.bias" in inputs else None
     module = module_class(make_layer, depth, *([norm] if norm else []))
@@ -106,7 +107,10 @@ class _DecoderStandIn(_EncoderStandIn):
         tgt_mask: torch.Tensor | None = None,
         memory_mask: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """The output, which depends on the order and the masks of both attentions."""
+        """The output, which depends on the order and the masks of both attentions.
+
+        The call counts as skipped until the layer's hook has run.
+        """
         self.skipped_hooks += 1
         x = x + torch.tanh(_attend(x, x, tgt_mask) @ self.matrix)
         return x - torch.tanh(_attend(x, memory, memory_mask) @ self.matrix.T)

@@ -110,6 +110,7 @@ def there_is(w: Writer) -> str:
         nouns, places = w.topic().scenes
         return w.pick(nouns), w.pick(places)
 
+    # This triple decides to which split, such as train, the sentence belongs.
     noun, place = w.draw_in_split(draw, lambda d: (d[0].word, "there", d[1]))
     kind = f"{w.pick(noun.adjectives)} " if w.chance(0.6) else ""
     if w.chance(0.4):
@@ -125,6 +126,7 @@ def compared(w: Writer) -> str:
         nouns = w.pick(list(topic.nouns.values()))
         return w.pick(nouns), w.pick(nouns), w.pick(nouns[0].adjectives)
 
+    # This triple decides to which split, such as train, the sentence belongs.
     first, second, adjective = w.draw_in_split(
         draw, lambda d: (d[0].word, d[2], d[1].word)
     )
@@ -142,6 +144,7 @@ def priced(w: Writer) -> str:
         nouns = [n for n in topic.gifts if not n.mass]
         return w.pick(nouns), w.pick((*NUMBERS, *TENS))
 
+    # This triple decides to which split, such as train, the sentence belongs.
     noun, number = w.draw_in_split(draw, lambda d: (d[0].word, "cost", d[1]))
     kind = f"{w.pick(noun.adjectives)} " if w.chance(0.7) else ""
     verb = w.pick(("costs", "cost"))
@@ -155,6 +158,7 @@ def journey(w: Writer) -> str:
     def draw() -> tuple[Person, str, str]:
         return w.acquaintance(), w.pick(CITIES), w.pick(CITIES)
 
+    # This triple decides to which split, such as train, the sentence belongs.
     subject, start, goal = w.draw_in_split(draw, lambda d: (d[0].lemma, d[1], d[2]))
     if start == goal:
         return journey(w)
@@ -168,6 +172,7 @@ def life(w: Writer) -> str:
     def draw() -> tuple[Person, str, str]:
         return w.acquaintance(), w.pick(CITIES), str(1951 + 3 * w.pick(range(20)))
 
+    # This triple decides to which split, such as train, the sentence belongs.
     subject, city, year = w.draw_in_split(draw, lambda d: (d[0].lemma, d[1], d[2]))
     kind = w.pick(range(3))
     if kind == 0:
@@ -195,6 +200,7 @@ def gift(w: Writer) -> str:
         topic = w.topic()
         return w.person(topic), w.pick(list(verbs)), w.pick(topic.gifts), topic
 
+    # This triple decides to which split, such as train, the sentence belongs.
     subject, verb, noun, topic = w.draw_in_split(
         draw, lambda d: (d[0].lemma, d[1], d[2].word)
     )

@@ -44,6 +44,7 @@ def because(w: Writer) -> str:
     subject = w.acquaintance()
     deed = w.deed(topic, subject) if w.chance(0.7) else w.act(topic, subject)
     reason = w.pick(topic.because)
+    # In the lexicon, S stands for the subject.
     if reason.startswith("S was"):
         reason = reason.replace("S was", f"{subject.pronoun} {subject.be(past=True)}")
     return f"{in_words(w, deed, tenses.past(deed), 0.4)} because {reason}."
@@ -54,6 +55,7 @@ def although(w: Writer) -> str:
     subject = w.acquaintance()
     deed = w.deed(subject=subject)
     state = w.pick(STATES)
+    # In the second clause, a pronoun takes the place of the name.
     deed = by(deed, Person(subject.pronoun, subject.lemma, subject.pronoun))
     main_clause = in_words(w, deed, tenses.past(deed), definite=True)
     clause = f"although {subject.text} {subject.be(past=True)} {state}"
@@ -165,6 +167,7 @@ def opinion(w: Writer) -> str:
     """Return a sentence such as "Anna thinks that the cake is delicious."."""
     noun, remark, _ = w.remark()
     thinker, subject = w.acquaintance(), w.definite(noun)
+    # OPINIONS are singular, and "a fake" does not fit a plural such as "the rings".
     if thinker.takes_plural_verb or remark.startswith("a "):
         return opinion(w)
     clause = f"{subject.text} {subject.be()} {remark}"

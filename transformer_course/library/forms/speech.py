@@ -57,6 +57,7 @@ def exclaimed(w: Writer) -> str:
         noun = w.pick(w.topic().gifts)
         return noun, w.pick(noun.adjectives)
 
+    # This triple decides to which split, such as train, the sentence belongs.
     noun, kind = w.draw_in_split(draw, lambda d: ("", d[1], d[0].word))
     return f"what {'' if noun.mass else article(kind) + ' '}{kind} {noun.word}!"
 
@@ -109,6 +110,7 @@ def quoted_question(w: Writer) -> str:
     deed = w.deed(subject=YOU)
     words = f"have you {deed.verb.participle} {deed.verb.particle}".strip()
     words += f" {w.object(deed)}"
+    # Parts of the body have a second mark, so nobody asks where they are.
     if deed.object.mark == OWN:
         words = f"where is my {deed.object.word}"
     speaker = _pick_speaker(w, deed.topic)

@@ -63,6 +63,7 @@ def fetch(model: str | Listing, location: str | Path | None = None) -> Published
     folder = finding.find(listing, location)
     files = [finding.verify(folder, file) for file in listing.files]
     try:
+        # The first file has the weights; a second one, if any, has the tokenizer.
         weights, tokenizer = reading.read(listing, files[0], [*files, None][1])
     except MemoryError:
         raise PublishedModelError(memory.describe_shortage(listing)) from None

@@ -32,6 +32,7 @@ class Weights(Mapping[str, Tensor]):
             return stored.float().clone()
         quants = importlib.import_module("gguf").quants
         numbers = quants.dequantize(stored.data, stored.tensor_type)
+        # PyTorch warns of arrays that cannot be written to.
         return torch.from_numpy(numbers if numbers.flags.writeable else numbers.copy())
 
     def __iter__(self) -> Iterator[str]:

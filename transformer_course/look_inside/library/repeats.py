@@ -32,8 +32,9 @@ def draw(
 def measure(model: nn.Module, ids: Tensor, periods: Tensor) -> tuple[Tensor, float]:
     """Compute the mean loss and the accuracy on the tokens that can be known.
 
-    These are all from the second token of the second period onwards. ``ids`` are
-    the texts, `(B, L)`, and ``periods`` their periods, `(B,)`.
+    These are all from the second token of the second period onwards, since only the
+    first one shows that the text repeats. ``ids`` are the texts, `(B, L)`, and
+    ``periods`` their periods, `(B,)`.
     """
     logits, targets = model(ids[:, :-1]), ids[:, 1:]  # (B, L - 1, V), (B, L - 1)
     known = torch.arange(1, ids.size(1)) > periods[:, None]

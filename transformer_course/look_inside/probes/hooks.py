@@ -62,6 +62,7 @@ def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
     observations["times that the model was called"] = str(model.calls)
     observations["times that a hook of the caller ran"] = str(len(heard))
     observations["hooks that are left behind"] = str(count_hooks(model) - before)
+    # Other ids and fewer edits: nothing of the first run may remain.
     observations["logits of a second run"] = _read_logits(
         function(model, ids.flip(1), dict(list(edits.items())[:1]))
     )

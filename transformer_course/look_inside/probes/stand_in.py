@@ -34,6 +34,7 @@ class Attention(nn.Module):
         copies = self.num_heads // self.num_kv_heads
         values = values.repeat_interleave(copies, dim=1)  # (B, h, L, d_k)
         distance = torch.arange(x.size(1))[:, None] - torch.arange(x.size(1))
+        # Head n gives the distance d a weight proportional to (n + 2) ** -d.
         bases = torch.arange(2, self.num_heads + 2).to(x.dtype)[:, None, None]
         weights = (bases ** -distance.clamp(min=0).to(x.dtype)).tril()  # (h, L, L)
         heads = weights / weights.sum(-1, keepdim=True) @ values  # (B, h, L, d_k)

@@ -50,6 +50,7 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
     """
     count = int(inputs["num_heads"])
     if "double" in inputs:
+        # A third has digits that float32 would lose.
         inputs = {
             name: value.double() / 3 if name.startswith("weights.") else value
             for name, value in inputs.items()
@@ -188,6 +189,7 @@ def _observe_second_call(call: Callable[[], object], module: nn.Module) -> str:
         with torch.no_grad():
             for parameter in module.parameters():
                 parameter.neg_()
+    # Zeros and integers stay the same with other signs, so they prove nothing.
     stale = (
         name in after and bool(old.any()) and torch.equal(old, after[name])
         for name, old in before.items()

@@ -23,6 +23,7 @@ def master_step(step: Callable[..., Any], inputs: Inputs) -> Seen:
     the step "missing", parameter 0 has no gradient.
     """
     starts = [inputs[f"start {n}"] for n in range(_count_parameters(inputs))]
+    # A master copy begins with the rounded value of its parameter.
     masters = [nn.Parameter(start.bfloat16().float()) for start in starts]
     parameters = [nn.Parameter(start.bfloat16()) for start in starts]
     rate, momentum = inputs["rate"].item(), inputs["momentum"].item()

@@ -63,6 +63,7 @@ def sinusoid(function: Any, inputs: Inputs) -> Seen:
         }
     observations = observe_call(function, inputs)
     short_steps, long_steps = _count_steps(function, 5), _count_steps(function, 50)
+    # A loop would make at least one more call for each of the 45 more positions.
     observations["steps for 50 positions"] = (
         "more than for 5" if long_steps > short_steps + 20 else "as many as for 5"
     )

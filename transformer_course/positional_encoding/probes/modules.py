@@ -132,6 +132,7 @@ def _describe_dropout(in_eval: torch.Tensor, in_training: torch.Tensor) -> str:
         _is_alike_along(dim, is_kept) for dim in range(is_kept.dim())
     ):
         zeros = "whole rows of numbers are zero"
+    # The common factor that fits best, by least squares.
     factor = (in_training * in_eval)[is_kept].sum() / in_eval[is_kept].square().sum()
     if not torch.allclose(in_training[is_kept], factor * in_eval[is_kept], atol=1e-3):
         return f"{zeros}, the others changed unevenly"

@@ -47,6 +47,7 @@ def log(losses: Sequence[float], entries: Log) -> None:
     steps, tokens, exact_matches = zip(*entries, strict=True)
     figure, (left, right) = style.subplots(1, 2, height=2.7)
     left.semilogy(losses, linewidth=1.4)
+    # A model that guesses among the 14 tokens of the vocabulary has this loss.
     left.axhline(math.log(14), **style.DOTTED)
     left.text(len(losses), math.log(14) * 0.62, "knows nothing: log 14", ha="right",
               size=8.5, color=style.QUIET)  # fmt: skip

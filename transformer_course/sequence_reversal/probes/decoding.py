@@ -51,6 +51,7 @@ class _Lines(Interactor):
         if "memory" in question:
             memory = require_tensor(question, "memory", 3, [torch.float32], self.MOST)
             is_correct &= (memory == _make_memory(source)).all(dim=1)  # (B, 1)
+        # After a wrong prefix, the last id is the best, so that the mistake shows.
         best = torch.where(is_correct, lines[:, :width], logits.size(-1) - 1)  # (B, T)
         # A second token is only slightly worse: code that compares rounded
         # probabilities finds both equal, and may take this one.

@@ -47,6 +47,7 @@ def describe_symptom(
     """Describe in a few words what a model outputs for the sources, (N, Ls).
 
     ``rows`` are the decoded tokens, (N, Ls); ``decode`` decodes other sequences.
+    The words hint at what may be wrong in the model.
     """
     right = measure_share(source, rows)
     if right >= 0.9:
@@ -55,11 +56,13 @@ def describe_symptom(
     decoder_input = torch.cat(
         (torch.full((len(sample), 1), BOS), written[:, :-1]), dim=1
     )
+    # Do the logits change if each row gets the source of another row?
     if not _differ(
         read_logits(model, sample, decoder_input),
         read_logits(model, sample.roll(1, 0), decoder_input),
     ):
         return "the source has no influence"
+    # Do they change if the symbols of the source change their order?
     if not _differ(
         read_logits(model, sample, decoder_input),
         read_logits(model, _reorder_symbols(sample), decoder_input),

@@ -135,6 +135,7 @@ def _observe_seed(function: Any, inputs: Inputs) -> Seen:
         for n, seed in enumerate((first_seed, first_seed, second_seed))
     ]
     first, repeated, different = starts
+    # Without a first optimizer step, there is nothing to compare.
     answers = (not first or first == repeated, not first or first != different)
     return {n: torch.tensor(true) for n, true in zip(_SEEDED, answers, strict=True)}
 
@@ -148,7 +149,8 @@ _SOMETHING = 0.3  # a share of correct rows that cannot be reached by guessing
 def _hash_start(function: Any, seed: int, noise: int) -> str:
     """Hash the weights and gradients that the first optimizer step would use.
 
-    The hash is "" without a step. ``noise`` seeds the global random state.
+    The hash is "" without a step. ``noise`` seeds the global random state,
+    which must not matter.
     """
     digest = hashlib.sha256()
 

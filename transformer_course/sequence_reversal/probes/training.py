@@ -171,11 +171,13 @@ def _observe_unused(function: Any, inputs: Inputs) -> torch.Tensor:
 
 
 def _read_loss(inputs: Inputs) -> dict[str, Any]:
-    """Return the argument ``loss_function`` of the student's function, if any.
+    """Make the argument ``loss_function`` with which to call the student's function.
 
-    In a case with "weight", it weighs EOS and late columns more than others.
+    The result has it by name, and is empty if the function is called without it. In
+    a case with "weight", the loss weighs EOS and late columns more than others.
     """
     if "weight" not in inputs:
+        # None must mean the same as no argument.
         return {"loss_function": None} if "max_norm" in inputs else {}
 
     def weigh_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:

@@ -91,5 +91,6 @@ def measure_step(
     optimizer.step()
     tensors = [*parameters, *(p.grad for p in parameters if p.grad is not None)]
     for moments in optimizer.state.values():
+        # Without step counters, which have no dimensions.
         tensors += [tensor for tensor in moments.values() if tensor.dim()]
     return sum(int(t.nbytes) for t in tensors), activations

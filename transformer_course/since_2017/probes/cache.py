@@ -59,11 +59,13 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
     x, chunks = inputs["x"], inputs["chunks"].tolist()
     with torch.no_grad():
         outputs, caches = _run_chunks(function, layer, x, chunks)
+        # The layer has the keys of its last call, so this comes before further calls.
         unturned = torch.tensor(_contains(caches[-1], layer.keys))
         counts = ", ".join(f"{name} {count}" for name, count in layer.seen.items())
         second, _ = _run_chunks(function, layer, inputs["other"], chunks[::-1])
         first_size, two_sizes = chunks[0], sum(chunks[:2])
         alone, _ = _run_chunks(function, layer, x[1:2, :two_sizes], chunks[:2])
+        # Later calls must not have changed caches that were returned earlier.
         back, _ = _run_chunk(
             function, layer, inputs["other"][:, :first_size], caches[0]
         )

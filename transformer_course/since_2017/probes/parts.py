@@ -55,6 +55,7 @@ def _find_resized_row(module_class: Callable[..., Any]) -> torch.Tensor:
     x = ((indices * 1.7).cos() * scales).bfloat16()
     normed = tensor(module_class(size)(x), "the output").detach().double()
     wide = x.double()
+    # By what each row was scaled (least squares), and by what it should be.
     factors = (normed * wide).sum(-1) / wide.square().sum(-1)
     exact = wide.square().mean(-1).rsqrt()
     return ((factors / exact - 1).abs() > 0.0025).any()

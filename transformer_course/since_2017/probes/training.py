@@ -99,6 +99,7 @@ def _describe_likelihood(nats: float, repeat_share: float, future: bool) -> str:
         return "the future moves the present"
     if repeat_share > 0.5:
         return "repeats the byte that it sees"
+    # What a model does at least if its loss is below this many nats.
     kinds = (
         (0.9, "writes"),
         (1.6, "knows words"),

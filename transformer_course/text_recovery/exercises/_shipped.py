@@ -42,7 +42,10 @@ def is_copy(model: nn.Module) -> bool:
 
 
 def has_same_errors(wanted: list[str], texts: list[str], copied: list[str]) -> bool:
-    """Whether ``texts`` share most errors with ``copied``, the shipped checkpoint's, given the ``wanted`` texts."""
+    """Whether ``texts`` and ``copied`` share most of their errors, compared with ``wanted``.
+
+    ``copied`` are the shipped checkpoint's outputs: a trained model makes other errors.
+    """
     return are_shared(errors(texts, wanted), errors(copied, wanted))
 
 

@@ -77,6 +77,7 @@ def measure(
     numbers = {
         "recovery": 100 * share, "bleu": score.value, "bleu low": score.low,
         "bleu high": score.high, "level": student_track.level,
+        # The better one of the two simplest baselines.
         "rule": max(marks.rule, marks.copy),
         "inserter": marks.inserter, "corpus": corpus.key if corpus else 0,
         **{name: value for name, value in shares.items() if not math.isnan(value)},

@@ -30,6 +30,7 @@ class TokenMeter:
             raise ValueError(f"a run needs at least one target token, not {tokens:,}")
         self.tokens, self.seen, self.seconds = tokens, 0, 0.0
         self._look = look
+        # Token counts at which ``look`` is called: evenly spaced, without the end.
         self._marks = [tokens * n // (looks + 1) for n in range(1, looks + 1)]
 
     @property
@@ -38,7 +39,10 @@ class TokenMeter:
         return self.seen / self.tokens
 
     def __call__(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """Yield batches until one no longer fits into the budget."""
+        """Yield batches until one no longer fits into the budget.
+
+        In between, measure the time of training, and call ``look`` at each mark.
+        """
         started = time.process_time()
         for source, target in batches:
             count = int(((target != PAD) & (target != BOS)).sum())

@@ -59,6 +59,7 @@ def to_bytes(corpus: corpora.Corpus) -> bytes:
     parts = {name: getattr(corpus, name) for name in corpora.SPLITS}
     about = {"name": PurePath(corpus.name).name, **parts}
     data = json.dumps(about, ensure_ascii=False).encode("utf-8", "replace")
+    # This raises an error if grading would refuse the corpus.
     parse(data)
     return data
 
@@ -157,7 +158,8 @@ def _refuse_small(train: list[Pair], test: list[Pair]) -> None:
 def _refuse_uninformative(test: list[Pair]) -> None:
     """Refuse test pairs whose BLEU would say nothing about a model.
 
-    For example, their targets may be too short, or their sources hardly damaged.
+    Their targets are too short, their sources hardly damaged, or their sentences
+    those of the embedded corpus, which has its own scale.
     """
     sources, targets = zip(*test, strict=True)
     words = sum(len(target.split()) for target in targets) / len(targets)

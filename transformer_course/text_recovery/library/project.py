@@ -312,6 +312,7 @@ class Project:
         if len(hypothesis.strip()) < _REASON:
             raise ProjectError(f"say what you expect of {name!r}, and why")
         if against:
+            # This raises ProjectError if the runs cannot be compared.
             self._kept.counts(against, self.dev)
         base, settings = self.log.get(against), _write_settings(planned)
         before = base.settings if base else settings

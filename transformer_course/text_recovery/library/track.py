@@ -37,6 +37,7 @@ class Track:
 
     def __post_init__(self) -> None:
         """Raise CheckpointError for an invalid field; the file is untrusted."""
+        # `isinstance` would accept True as an integer.
         for name, value, is_valid in (
             ("corpus", self.corpus, self.corpus in (EMBEDDED, OWN)),
             ("level", self.level, type(self.level) is int and self.level in LEVELS),

@@ -46,6 +46,7 @@ class Script(nn.Module):
         length, most = target.size(1), self.places.size(1)
         self.asked.append(length)
         self.recorded.append(torch.is_grad_enabled())
+        # A wrong memory or source makes this a mixture of two sentences.
         rows = (memory[:, 0] + self._identify(source)) / 2  # (B, S)
         places = self.places[:, :length]  # (S, Lt, V)
         if length > most:  # the last place again and again
@@ -54,6 +55,7 @@ class Script(nn.Module):
         logits: torch.Tensor = rows @ places.flatten(1)  # (B, Lt * V)
         logits = logits.view(len(target), length, -1)
         logits = logits + self.habits[target].cumsum(dim=1)
+        # In training mode all logits are of other tokens, so that the mistake shows.
         return logits.roll(1, dims=-1) if self.training else logits
 
     def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
