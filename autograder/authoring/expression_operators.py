@@ -64,7 +64,7 @@ def drop_an_argument(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def swap_arguments(node: ast.AST) -> Nodes:
-    """Mutate a call: swap two neighbouring positional arguments, in each possible way."""
+    """Mutate a call: swap two neighbouring positional arguments, in each way."""
     if isinstance(node, ast.Call):
         for i in range(len(node.args) - 1):
             swapped = copy.deepcopy(node)
@@ -117,7 +117,7 @@ def another_sign(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def exchange_operands(node: ast.AST) -> Nodes:
-    """Mutate a binary operation: exchange its operands, if their order seems to matter."""
+    """Mutate a binary operation: exchange operands whose order seems to matter."""
     if not isinstance(node, ast.BinOp):
         return
     commutes = isinstance(node.op, ast.Add | ast.Mult | ast.BitAnd | ast.BitOr)
@@ -222,7 +222,7 @@ def results(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def remember(node: ast.AST) -> Nodes:
-    """Mutate a function: let it reuse the value that an argument had in an earlier call.
+    """Mutate a function: let it reuse the value of an argument in an earlier call.
 
     It does so always, only for arguments of equal shape, or only in place of None.
     """

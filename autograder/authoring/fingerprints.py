@@ -187,7 +187,10 @@ def _digest(path: Path, data: bytes) -> str:
 
 
 def _drop_explanations(code: bytes) -> bytes:
-    """Empty docstrings and leave out lines of comments; no answer depends on them."""
+    """Leave out docstrings, and lines that are comments or blank.
+
+    No answer depends on them, so explaining a step redraws nothing.
+    """
     tree, lines = ast.parse(code), code.splitlines(keepends=True)
     in_text = {
         number
@@ -197,15 +200,19 @@ def _drop_explanations(code: bytes) -> bytes:
         for number in range(node.lineno, node.end_lineno or 0)
     }
     for number, line in enumerate(lines):
-        if line.lstrip().startswith(b"#") and number not in in_text:
+        if number not in in_text and not line.partition(b"#")[0].strip():
             lines[number] = b""
-    docstrings = [node.body[0] for node in list_documented(tree)]
-    # From the last one up, because a docstring of several lines becomes one line.
-    for text in sorted(docstrings, key=lambda node: node.lineno, reverse=True):
+    for node in list_documented(tree):
+        text = node.body[0]
         first, last = text.lineno - 1, text.end_lineno or 0
         before = lines[first][: text.col_offset]
         after = lines[last - 1][text.end_col_offset or 0 :]
-        lines[first:last] = [before + b'""' + after]
+        # A body of nothing else needs some statement.
+        rest = b"" if len(node.body) > 1 and not (before + after).strip() else b'""'
+        lines[first:last] = [
+            rest and before + rest + after,
+            *[b""] * (last - first - 1),
+        ]
     return b"".join(lines)
 
 

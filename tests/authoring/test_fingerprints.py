@@ -102,6 +102,7 @@ def take_fingerprints(unit: Unit, stub: str = "", seed: str = "hidden"):
         ("library/words.py", "Words.", "Words.\n\n    One a line.\n    ", set()),
         ("library/words.py", "    return", "    # One a line.\n    return", set()),
         ("library/words.py", '("words.txt")', '("""words.txt\n#""")', {"half"}),
+        ("solutions/tiny.py", "double(x):\n", 'double(x):\n    """Two x."""\n', set()),
         ("library/words.txt", "a list", "another", {"half"}),
         ("library/unused.txt", "a list", "another", set()),
         ("solutions/tiny.py", "return x\n", "return +x\n", {"double"}),
