@@ -28,7 +28,7 @@ CASES = [
     case("average_and_sum", "an average, and a running sum", _draw_sizes("the average, the running sum", 3, 5, 7, scale=8.0),
          "The average does not see order, so its gap is 0; the running sum does."),
     case("similarity_and_step", "a similarity-weighted average, and the difference from the neighbour",
-         _draw_sizes("a mix by similarity, the step from the neighbour", 2, 6, 8),
+         _draw_sizes("a mix by similarity, the step from the neighbour", 2, 6, 8, scale=32.0),
          "Here every position gets a different vector. Are both results in the same order when you compare them?"),
     case("alone_and_last", "each vector on its own, the input itself, and the last vector everywhere",
          _draw_sizes("each vector by itself, what it is given, the last vector", 4, 5, 6),
@@ -38,7 +38,7 @@ CASES = [
          "The mixer must be called on batches as they are."),
     case("small", "a gap far below one", _draw_sizes("the running sum", 4, 5, 4, scale=2**-11),
          "A small gap is a gap as well."),
-    case("one_sentence", "a single long sentence", _draw_sizes("the running sum, the average", 1, 9, 11),
+    case("one_sentence", "a single long sentence", _draw_sizes("the running sum, the average", 1, 9, 11, scale=32.0),
          "Does it work for a batch of one?", hidden_only=True),
 ]
 
@@ -166,9 +166,11 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     tells={
-        "one_sentence": "not_shuffled_before inverse_on_one_side inverse_before flipped last_position_left_out",
-        "similarity_and_step": "signed",
-        "small": "signed",
+        "one_sentence":
+            "not_shuffled_before inverse_on_one_side inverse_before flipped last_position_left_out signed",
+        "similarity_and_step":
+            "inverse_on_one_side inverse_before inverse_order flipped last_position_left_out signed first_sentence",
+        "small": "signed first_position",
     },
     results="the gap", gradients=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

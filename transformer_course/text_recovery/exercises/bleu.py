@@ -29,6 +29,20 @@ def _draw_corpus(draw: Draw, count: int, share: float, shorter: int = 0) -> Inpu
     return _pack_texts([outputs[0].lower(), *outputs[1:]], originals)
 
 
+def _draw_uneven(draw: Draw, count: int, share: float, longer: bool) -> Inputs:
+    """Draw outputs of which one has a word too many that another one lacks.
+
+    Together they are ``longer`` than the references, or else shorter.
+    """
+    originals = draw_sentences(draw, count)
+    outputs = [blur_words(draw, text, share) for text in originals]
+    *kept, moved = originals[2].split()
+    outputs[:3] = outputs[0].lower(), f"{originals[1]} {moved}", " ".join(kept)
+    for i in (3, 4):
+        outputs[i] = f"{outputs[i]} and so on and on and on" if longer else " ".join(outputs[i].split()[4:])
+    return _pack_texts(outputs, originals)
+
+
 def _draw_wordy(draw: Draw) -> Inputs:
     """Outputs longer than their references, which get no brevity penalty."""
     originals = draw_sentences(draw, 10)
@@ -69,7 +83,7 @@ def _draw_nothing_alike(draw: Draw) -> Inputs:
 
 
 CASES = [
-    case("good", "good outputs", lambda draw: _draw_corpus(draw, 12, 0.1),
+    case("good", "good outputs", lambda draw: _draw_uneven(draw, 12, 0.1, longer=False),
          "Sum the counts over all sentences; then divide, once."),
     case("poor", "poorer outputs, all of them short", lambda draw: _draw_corpus(draw, 10, 0.2, shorter=2),
          "The brevity penalty uses the lengths of the whole corpus."),
@@ -85,7 +99,7 @@ CASES = [
          "An order without n-grams has no match, so BLEU is 0.", open=True, aspect="limits"),
     case("nothing", "no common word", _draw_nothing_alike,
          "Without any match, BLEU is 0; nothing raises an error.", open=True, aspect="limits"),
-    case("other", "other outputs", lambda draw: _draw_corpus(draw, 14, 0.2),
+    case("other", "other outputs", lambda draw: _draw_uneven(draw, 14, 0.2, longer=True),
          "The same for other texts.", hidden_only=True),
 ]
 
@@ -261,12 +275,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={
-        "poor": "extra_words_left_out",
-        "good": "no_brevity_penalty no_brevity_penalty/form no_brevity_penalty/calls "
-                "penalty_ratio penalty_ratio/form penalty_ratio/calls",
-        "other": "penalty_rewards penalty_rewards/form penalty_rewards/calls",
-    },
+    tells={"poor": "extra_words_left_out"},
     ready_made=("sacrebleu", "transformer_course.library.bleu"),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )
