@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from torch import Tensor
 
@@ -12,28 +11,23 @@ from autograder.figures import maps, style, told
 from autograder.figures.bars import bars
 from autograder.figures.style import BLUE, ORANGE
 
-
-def _draw_bars(
-    values_by_name: Mapping[str, float],
-    form: str,
-    colours: Any = BLUE,
-    log: bool = False,
-) -> Any:
-    """Draw a horizontal bar for each name, and return the figure.
-
-    ``form`` formats the numbers, as in ".1f"; ``colours`` is one, or one per bar.
-    """
-    figure, axes = style.subplots(height=0.45 + 0.34 * len(values_by_name), width=6.0)
-    bars(axes, values_by_name, form, colours, log=log)
-    axes.invert_yaxis()
-    return figure
+ROUNDING = 1e-4  # a smaller shuffle gap is an error of rounding
 
 
 def gaps(gaps_by_name: Mapping[str, float]) -> None:
     """Draw the shuffle gap of each kind of layer that mixes positions."""
+    figure, axes = style.subplots(height=0.7 + 0.34 * len(gaps_by_name), width=4.9)
+    bars(axes, gaps_by_name, ".1f", ORANGE)
+    for label, gap in zip(axes.texts, gaps_by_name.values(), strict=True):
+        if gap < ROUNDING:
+            label.set_text(f"0 ({gap:.0e})")
+    axes.set_title("shuffle gap")
+    axes.invert_yaxis()
+    seeing = [name for name, gap in gaps_by_name.items() if gap >= ROUNDING]
+    subject = f"Only the {' and the '.join(seeing)} have" if seeing else "None has"
+    caption = f"{subject} a gap; a layer without one cannot see order."
     alt = f"Bars of the shuffle gap: {told.bars(gaps_by_name)}"
-    caption = "A mixer whose gap is zero, up to rounding, cannot see order."
-    show(_draw_bars(gaps_by_name, ".1g"), alt, "1.1", caption)
+    show(figure, alt, "1.1", caption)
 
 
 def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
@@ -83,7 +77,7 @@ def similarity(products: Tensor, rows: Sequence[int]) -> None:
         right.plot(values, color=colour)
         right.text(row, max(values) + 0.8, f"of {row}", ha="center", color=colour)
         curves[f"position {row}"] = values
-    right.set(xlabel="other position", title="two of its rows")
+    right.set(xlabel="other position", ylabel="dot product", title="two of its rows")
     right.margins(y=0.12)
     peaks = ", ".join(f"{told.number(max(v))} at its own position for {n}"
                       for n, v in curves.items())  # fmt: skip
@@ -97,13 +91,29 @@ def similarity(products: Tensor, rows: Sequence[int]) -> None:
 
 def lengths(lengths_by_name: Mapping[str, float]) -> None:
     """Draw the average lengths of word vectors and of position vectors."""
-    colours = [ORANGE if "position" in name else BLUE for name in lengths_by_name]
-    alt = f"Bars of the average length of a vector: {told.bars(lengths_by_name)}"
+    figure, axes = style.subplots(height=0.9 + 0.3 * len(lengths_by_name), width=4.9)
+    for row, (name, length) in enumerate(lengths_by_name.items()):
+        colour = BLUE
+        if "position" in name:
+            colour = ORANGE
+            axes.axvline(length, **style.DOTTED)
+        axes.plot(length, row, "o", color=colour, markersize=7)
+        axes.annotate(f"{length:.1f}", (length, row), (8, 0), size=9, va="center",
+                      textcoords="offset points")  # fmt: skip
+    names = [
+        name.replace("√d_model", r"√$d_\mathrm{model}$") for name in lengths_by_name
+    ]
+    axes.set_yticks(range(len(names)), names)
+    axes.set(xscale="log", xlim=(0.6, 1500), title="average length of a vector")
+    axes.set_xticks([1, 10, 100], [1, 10, 100])
+    axes.minorticks_off()
+    axes.invert_yaxis()
+    alt = f"Average length of a vector: {told.bars(lengths_by_name)}"
     caption = (
-        "On a logarithmic axis: how long a word's vector is depends on the start and "
-        "on the scale, whereas all positions have the same length."
+        "Words far left of the dotted line are drowned out by the positions; words far "
+        "right of it drown them out."
     )
-    show(_draw_bars(lengths_by_name, ".1f", colours, log=True), alt, "1.5", caption)
+    show(figure, alt, "1.5", caption)
 
 
 def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> None:
@@ -114,7 +124,7 @@ def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> No
     """
     from matplotlib.patches import Circle
 
-    figure, row = style.subplots(1, 4, height=2.1)
+    figure, row = style.subplots(1, 4, height=2.3)
     descriptions = []
     for i, axes in enumerate(row):
         pair = slice(2 * i, 2 * i + 2)
@@ -132,14 +142,14 @@ def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> No
             f"pair {i}: to ({coordinates}), {told.number(gap)} from the dot"
         )
     row[0].set_ylabel("cosine")
+    hands = [row[0].plot([], color=colour)[0] for colour in (BLUE, ORANGE)]
+    names = (f"position {pos}", f"moved by {k}", f"position {pos + k}")
+    figure.legend([*hands, row[0].lines[0]], names, ncols=3, loc="outside upper left")
     alt = (
         f"Four clocks. The hands of position {pos}, moved by {k}, end at: "
         f"{'; '.join(descriptions)}."
     )
-    caption = (
-        f"The orange hands, {k} steps on from the blue ones of position {pos}, should "
-        f"end on the dots of position {pos + k}."
-    )
+    caption = "A correct move ends each orange hand on its dot."
     show(figure, alt, "1.6", caption)
 
 
@@ -152,6 +162,8 @@ def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> 
         rectangles = axes.bar(xs, heights, 0.35, color=colour, label=f"length {size}")
         axes.bar_label(rectangles, fmt="%.0f%%", padding=2, size=9)
     axes.axhline(50, **style.DOTTED)
+    axes.text(1.01, 50, "coin flip", color=style.QUIET, size=8.5, va="center",
+              transform=axes.get_yaxis_transform())  # fmt: skip
     axes.set_xticks(range(len(results)), list(results))
     axes.set(ylim=(0, 128), yticks=range(0, 101, 25), title="correct answers (%)")
     axes.legend(loc="upper left", ncols=2)
@@ -160,8 +172,8 @@ def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> 
         figure,
         f"Bars of accuracy at length {sizes[0]} and {sizes[1]}: {alt}.",
         "1.7",
-        "All four models were trained on sentences of 8 tokens; the dotted line is a "
-        "coin flip.",
+        f"All four models were trained on sentences of {sizes[0]} tokens; "
+        f"{sizes[1]} are new to them.",
     )
 
 
@@ -169,15 +181,19 @@ def tables(tables_by_title: Mapping[str, Tensor]) -> None:
     """Draw three tables of sinusoids side by side, with the correct one first."""
     figure, row = style.subplots(1, len(tables_by_title), height=2.6, sharey=True)
     correct = next(iter(tables_by_title.values()))
-    descriptions = []
+    descriptions, counts = [], []
     for axes, (title, table) in zip(row, tables_by_title.items(), strict=True):
         maps.image(axes, table, signed=True, top=1.0)
         axes.set(title=title, xlabel="dimension")
         off = int(((table - correct).abs().amax(0) > 0.01).sum())
+        counts.append(f"{off} in {title}")
         descriptions.append(
             f"{title}: {off} of {table.shape[1]} dimensions differ from the first"
         )
     row[0].set_ylabel("position")
     alt = f"Three heat maps. {'; '.join(descriptions)}."
-    caption = "The paper's table is on the left, beside two that were published."
+    caption = (
+        "The paper's table, and two that were published: of "
+        f"{correct.shape[1]} dimensions, {' and '.join(counts[1:])} are wrong."
+    )
     show(figure, alt, "1.8", caption)
