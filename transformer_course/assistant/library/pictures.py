@@ -8,6 +8,7 @@ from autograder.checks.display import show
 from autograder.figures import style, told
 from autograder.figures.bars import bars
 from autograder.figures.style import BLUE, ORANGE, PALETTE
+from transformer_course.assistant.library.texts import CHOICES
 
 _NAMES = {1: "‹", 2: "›", 13: "¬"}  # 13: a newline
 
@@ -49,16 +50,11 @@ def preferences(chosen: Sequence[float], rejected: Sequence[float]) -> None:
 
     The chosen answers are reversals, the rejected ones copies.
     """
-    figure, axes = style.subplots(height=2.4, width=6.0)
-    axes.plot(chosen, color=BLUE)
-    axes.plot(rejected, color=ORANGE)
-    axes.text(len(chosen), chosen[-1], " reversal", color=BLUE, va="center")
-    axes.text(len(rejected), rejected[-1], " copy", color=ORANGE, va="center")
-    axes.set(
-        xlabel="step",
-        title="mean log-probability of an answer",
-        xlim=(0, 1.17 * len(chosen)),
-    )
+    figure, axes = style.subplots(height=2.4, width=4.9)
+    axes.plot(chosen, color=BLUE, label="reversal")
+    axes.plot(rejected, "--", color=ORANGE, label="copy")
+    axes.set(xlabel="step", title="mean log-probability of an answer")
+    style.name_lines(axes)
     alt = (
         f"Mean log-probability over {len(chosen)} steps of DPO. Reversals: "
         f"{told.curve(chosen)}. Copies: {told.curve(rejected)}."
@@ -72,7 +68,7 @@ def preferences(chosen: Sequence[float], rejected: Sequence[float]) -> None:
 
 def rewards(mean_rewards: Sequence[float]) -> None:
     """Draw the mean reward of the sampled answers over the steps of GRPO training."""
-    figure, axes = style.subplots(height=2.4, width=6.0)
+    figure, axes = style.subplots(height=2.4, width=4.9)
     axes.plot(mean_rewards, color=style.QUIET, linewidth=0.8)
     smooth = _smooth(mean_rewards, 8)
     axes.plot(smooth, color=BLUE)
@@ -88,14 +84,14 @@ def prices(bits: Sequence[int], perplexities: Mapping[str, Sequence[float]]) -> 
     ``perplexities`` maps the part of a matrix that shares one scale, such as "row",
     to a value for each of ``bits``.
     """
-    figure, axes = style.subplots(height=2.6, width=6.0)
+    figure, axes = style.subplots(height=2.6, width=4.9)
     for (name, values), colour, marker in zip(
         perplexities.items(), PALETTE, "osD", strict=False
     ):
         axes.plot(
             bits, values, color=colour, marker=marker, label=f"a scale per {name}"
         )
-    axes.set(xlabel="bits", title="perplexity", yscale="log")
+    axes.set(xlabel="bits", title="perplexity (lower is better)", yscale="log")
     axes.set_xticks(bits, bits)
     axes.invert_xaxis()
     style.name_lines(axes)
@@ -117,9 +113,14 @@ def passes(rates: Mapping[int, float]) -> None:
 
     ``rates`` maps each number of guesses to the mean number of bytes per pass.
     """
-    figure, axes = style.subplots(height=2.4, width=5.0)
+    figure, axes = style.subplots(height=2.4, width=4.9)
     axes.plot([*rates], [*rates.values()], color=BLUE, marker="o")
-    axes.set(xlabel="guesses ahead", title="bytes per pass", ylim=(0, None))
+    for point in rates.items():
+        axes.annotate(
+            f"{point[1]:.2f}", point, (-4, 7), textcoords="offset points", ha="center"
+        )
+    axes.set(xlabel="guesses ahead", title="bytes per pass", yticks=[])
+    axes.set(xticks=[*rates], ylim=(0, 1.15 * max(rates.values())))
     alt = f"Bytes per pass: {told.bars({str(n): r for n, r in rates.items()})}"
     caption = "Each further guess adds less, since one rejection ends the pass."
     show(figure, alt, "8.5", caption)
@@ -127,8 +128,17 @@ def passes(rates: Mapping[int, float]) -> None:
 
 def scores(correct: Mapping[str, int]) -> None:
     """Draw the number of correctly answered questions for each way to score choices."""
-    figure, axes = style.subplots(height=1.5, width=5.0)
-    bars(axes, dict(reversed([*correct.items()])), form=".0f")
-    axes.set_title("correct answers")
-    caption = "The same model and the same questions, scored in three ways."
+    questions = len(CHOICES)
+    guessed = sum(1 / len(choices) for _, *choices in CHOICES)
+    figure, axes = style.subplots(height=1.6, width=4.9)
+    bars(axes, dict(reversed([*correct.items()])), ".0f", most=questions)
+    axes.axvline(guessed, **style.DOTTED)
+    axes.text(guessed, -0.5, "guessing", color=style.QUIET, size=8.5, ha="center",
+              va="top")  # fmt: skip
+    axes.set_title(f"correct answers of {questions}")
+    worst, best = (end(correct, key=correct.__getitem__) for end in (min, max))
+    caption = (
+        f"The same model and the same questions: the {worst} finds {correct[worst]} "
+        f"right answers, the {best} {correct[best]}."
+    )
     show(figure, f"Correct answers: {told.bars(correct)}", "8.6", caption)
