@@ -31,7 +31,11 @@ def read_given(unit: Unit) -> tuple[str, ...]:
 
 
 def read(unit: Unit) -> list[Cell]:
-    """The cells of a unit in the edition that ``source/`` holds; raises as `apply`."""
+    """Read a unit's cells as they are handed out in ``source/``.
+
+    The edition there may give students some of the solutions. Raises CourseError if
+    the notebook or the edition is wrong.
+    """
     return apply(unit, notebook.read(unit), read_given(unit))
 
 

@@ -212,7 +212,7 @@ def _wrap_value(text: str, node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def results(node: ast.AST) -> Nodes:
-    """Make a ``return`` give its results in reverse order, only the first, or None."""
+    """Mutate a ``return``: reverse its results, keep only the first, or return None."""
     if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
         yield ast.Return(ast.Tuple(node.value.elts[::-1], ast.Load()))
         yield ast.Return(node.value.elts[0])

@@ -147,7 +147,9 @@ class _Sampler:
         return tells
 
     def find_exposed(self, case: Case, tells: Collection[str]) -> set[str]:
-        """Return those of ``tells`` that a case's inputs expose."""
+        """Return those of ``tells`` (wrong programs) for which a case's inputs give
+        errors.
+        """
         split = {tell: _split(tell) for tell in tells}
         lost = {name: self._find_lost(case, name) for name, _ in split.values()}
         return {

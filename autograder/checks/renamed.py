@@ -80,9 +80,10 @@ def split(inputs: Answers) -> tuple[Answers, Arguments]:
 
 
 def adapt(answer: Any, arguments: Arguments, renamed: dict[str, str]) -> Any:
-    """Wrap functions, or a class, so that calls by the task's names reach them.
+    """Wrap a student's functions or class, so that parameters may have other names.
 
-    ``renamed`` receives the student's names of matched arguments, by the task's.
+    Calls use the names that the task states. Where the student chose another name for
+    a parameter in the same position, ``renamed`` maps the stated name to it.
     """
     if isinstance(answer, tuple):
         return tuple(adapt(part, arguments, renamed) for part in answer)

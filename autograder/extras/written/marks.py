@@ -156,13 +156,15 @@ class _Record:
     overwrite: bool
 
     def write(self, book: Gradebook) -> tuple[int, list[str]]:
-        """Write all marks, or none.
+        """Write all marks of the table, or none.
 
         Returns:
-            The number of marks with points, and remarks on conflicts with newer marks.
+            The number of marks with points, and a remark on each newer mark that was
+            kept or replaced.
 
         Raises:
-            CourseError: a student has no graded submission, or there is a conflict.
+            CourseError: a student has no graded submission, or somebody else has
+                changed a mark meanwhile and the table may not overwrite it.
         """
         histories = read_marks(book, self.unit, self.question)
         conflicts: list[str] = []

@@ -51,10 +51,10 @@ class PreparedCheck:
 
     @property
     def fresh(self) -> tuple[Case, ...]:
-        """The hidden cases drawn for this check, with correct answers; slow to draw.
+        """Draw the check's hidden cases, with correct answers; slow at the first call.
 
-        Submissions share them if the answers can only be computed. Otherwise, each
-        submission gets its own, so that answers cannot be passed on.
+        Submissions share cases whose answers cannot be written down without computing
+        them. Otherwise each submission gets its own, so that nobody can pass them on.
         """
         if self.shared_seed and _is_computed(self.task.name):
             return _fresh_for_several(self.task.name, self.shared_seed)

@@ -36,7 +36,8 @@ from autograder.sandbox.confine.view import build_root
 def fork(level: str) -> int:
     """Fork the sandbox's first process; return its pid, or 0 in the child.
 
-    For a throw-away process: its later children are affected, too. Raises OSError.
+    The level of isolation also applies to later children of the calling process, which
+    should therefore do nothing else. Raises OSError.
     """
     if level == "user-namespaces":
         uid, gid = os.getuid(), os.getgid()

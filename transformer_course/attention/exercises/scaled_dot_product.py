@@ -26,7 +26,8 @@ def _draw_huge_queries(draw: Draw) -> torch.Tensor:
 def _draw_huge_keys(draw: Draw) -> torch.Tensor:
     """Draw keys (2, 5, 4): integers from -1899 to 0 in the first sentence.
 
-    The scores of a huge query are so far apart that rounding keeps their order.
+    With a huge query, scores get so large that adding a number such as -10000 to masked
+    ones no longer hides them, while rounding cannot change their order.
     """
     steps = 400 * torch.arange(5).roll(int(draw.ids(0, 5)))
     return torch.stack([-1.0 * (steps[:, None] + draw.ids(0, 300, 5, 4)), draw.tensor(5, 4)])

@@ -26,9 +26,10 @@ def _draw_towers(draw: Draw) -> torch.Tensor:
 
 
 def _draw_holes(draw: Draw) -> torch.Tensor:
-    """Draw rows in which some entries are -inf; the other entries of the last matrix are near -2000.
+    """Draw rows in which some entries are -inf; the rest of the last matrix is near -2000.
 
-    In that matrix, a solution that replaces -inf by a constant such as -1000 makes these entries the largest.
+    A solution that replaces -inf by a constant such as -1000 therefore gives the masked
+    entries of that matrix the largest weights.
     """
     x = _draw_apart(3, 4, 6, offsets=(0.0, 0.0, -2000.0))(draw)
     return x.masked_fill(~open_mask(draw, 3, 4, 6), -torch.inf)

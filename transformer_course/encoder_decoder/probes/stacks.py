@@ -24,7 +24,8 @@ from autograder.checks.probes.weights import load_weights, parameter_shapes
 def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report what the student's stack does with stand-in layers.
 
-    This includes how many layers it made, and whether it left out their hooks.
+    This includes how many layers it made, and whether it called their ``forward``
+    directly, which skips hooks.
     """
     d_model, layers = inputs["x"].size(-1), []
     names, masks, make = ["x"], ["mask"], _EncoderStandIn

@@ -134,7 +134,10 @@ def _open_files(
 
 
 def _track_of(path: Path) -> Track:
-    """Read the track in a checkpoint's notes. Raises WrongAnswerError."""
+    """Read from a checkpoint's notes its corpus, level of damage and way to decode.
+
+    Raises WrongAnswerError.
+    """
     try:
         about = checkpoint.describe(path)
         _refuse_oversized(about["sizes"])

@@ -12,9 +12,9 @@ from transformer_course.text_recovery.exercises._inputs import draw_fine_numbers
 
 
 def _draw_beam(n: int, t: int, V: int, k: int, richer: float = 0.0) -> InputSizes:
-    """Return the sizes from which the build draws the inputs of a step.
+    """Return the sizes of a step's inputs, which the build draws later.
 
-    There are n prefixes of t tokens; ``richer`` is added to the last one's score.
+    There are n prefixes of t tokens; ``richer`` is added to the score of the last one.
     """
 
     def draw_scores(draw: Draw) -> torch.Tensor:

@@ -97,9 +97,9 @@ def _draw_originals(draw: Draw) -> Inputs:
 
 
 def _answer_shipped_errors(draw: Draw) -> Answers:
-    """Return the shipped checkpoint's errors ("copied"), computed only when needed.
+    """Return the errors of the shipped checkpoint on these texts, as "copied" (JSON).
 
-    A notebook compares them with the errors of the student's model.
+    The student's model must not share most of them. They are computed on demand.
     """
     originals = json.loads(str(_draw_originals(draw)["originals"]))[: measuring.COMPARED]
     return LazyAnswers({}, copied=lambda: _list_shipped_errors(originals))
