@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,40 +36,51 @@ _RULES = """
 #ID .live{display:block!important}#ID .still{display:none}
 #ID figcaption,#ID .said{max-width:46em;line-height:1.45}
 #ID figcaption{margin-top:.5em}
-@media screen and (max-width:600px){#ID .live{overflow-x:auto}
-#ID .live svg{max-width:none!important;zoom:.85}
+"""
+_NARROW = 375  # points; up to this width, a drawing can be read when it fits a phone
+# A wider one is scrolled, and fades out on the right until it is at its end.
+_WIDE_RULES = """
+@media screen and (max-width:600px){#ID{container-type:inline-size}
+#ID .BOX{overflow-x:auto}#ID svg{max-width:none!important;zoom:.85}
+#ID .frame{min-width:auto}
+#ID .said{position:sticky;left:0;width:100cqi;box-sizing:border-box;\
+padding-right:2.5em}
 @supports (animation-timeline:scroll()){
-#ID .live{animation:ID-fade linear both;animation-timeline:scroll(self inline)}}}
+#ID .BOX{animation:ID-fade linear both;animation-timeline:scroll(self inline)}}}
 @keyframes ID-fade{FADE}
 """
-# On a phone, a wide drawing fades out on the right until it is scrolled to its end.
 _MASK = "mask:linear-gradient(to left,#0000,#000 3em) left/{} 100% no-repeat"
 _FADE = f"from{{{_MASK.format('100%')}}}to{{{_MASK.format('calc(100% + 3em)')}}}"
 _STEP_RULES = """
 #ID input{position:absolute;opacity:0;pointer-events:none}
-#ID .live{display:grid!important;position:relative}
-@media (min-width:601px){#ID .frame{min-width:0}}
+#ID .live{position:relative}#ID .frames{display:grid}
 #ID .bar{display:flex;flex-wrap:wrap;gap:.35em;margin-bottom:.6em}
 #ID .bar label{box-sizing:border-box;min-width:2.6em;padding:.25em .7em;\
 border:1px solid #808080a0;\
 border-radius:.5em;text-align:center;cursor:pointer;user-select:none}
 #ID .bar label:hover{border-color:BLUE}
 #ID .bar span{align-self:center;margin-right:.3em}
-#ID .frame{grid-area:2/1;visibility:hidden}#ID clipPath *{visibility:visible}
+#ID .frame{grid-area:1/1;min-width:0;visibility:hidden;opacity:0}
+#ID clipPath *{visibility:visible}
+@media (prefers-reduced-motion:no-preference){
+#ID .frame{transition:.15s}}
 #ID .said{margin:.3em 0 0}
 @media screen{#ID .said b{display:none}}
 #ID .drawn{position:relative;width:fit-content}
 #ID .drawn label{position:absolute;cursor:pointer}
-@media screen and (max-width:600px){#ID .bar label{padding:.55em .6em}
-#ID{container-type:inline-size}
-#ID .bar,#ID .said{position:sticky;left:0;width:100cqi;box-sizing:border-box;\
-padding-right:2.5em}}
+#ID .drawn label:hover{outline:2px solid}
+@media screen and (max-width:600px){\
+#ID .bar label{min-width:2.2em;padding:.5em .35em}#ID .bar{gap:.25em}}
 @media print{#ID .bar{display:none}
-#ID .live{display:flex!important;flex-wrap:wrap;gap:1em}
-#ID .frame{visibility:visible!important;width:46%;break-inside:avoid}}
+#ID .frames{display:flex;flex-wrap:wrap;gap:1em}
+#ID .frame{visibility:visible!important;opacity:1!important;\
+width:46%;break-inside:avoid}}
 """
+# The new step is there at once and the old one fades out over it, so that whatever
+# both have in common does not flicker.
 _ONE_STEP = """
-#ID input:nth-of-type(N):checked~.frame:nth-of-type(M){visibility:visible}
+#ID input:nth-of-type(N):checked~.frames .frame:nth-of-type(N){\
+visibility:visible;opacity:1;transition:none}
 #ID input:nth-of-type(N):checked~.bar label:nth-of-type(N){\
 background:BLUE;border-color:BLUE;color:#fff}
 #ID input:nth-of-type(N):focus-visible~.bar label:nth-of-type(N){\
@@ -76,8 +88,9 @@ outline:2px solid;outline-offset:2px}
 """
 # With the mouse over an area of a drawing, its step is shown; a click selects it.
 _ONE_AREA = """
-#ID:has(.area-N:hover) .frame{visibility:hidden!important}
-#ID:has(.area-N:hover) .frame:nth-of-type(M){visibility:visible!important}
+#ID:has(.area-N:hover) .frame{visibility:hidden!important;opacity:0!important}
+#ID:has(.area-N:hover) .frames .frame:nth-of-type(N){\
+visibility:visible!important;opacity:1!important;transition:none}
 #ID:has(.area-N:hover) .bar label:not(:nth-of-type(N)){background:none!important;\
 color:inherit!important;border-color:#808080a0!important}
 #ID:has(.area-N:hover) .bar label:nth-of-type(N){background:BLUE!important;\
@@ -99,7 +112,8 @@ def figure(drawing: Drawn, number: str = "", caption: str = "") -> str:
     """Write the HTML of a drawing with its caption; ``number`` is like "2.3"."""
     name = _name(drawing)
     fallback = f'<div class="still">{_picture(drawing)}</div>'
-    return _wrap(name, _RULES, drawing.svg, fallback, _caption(number, caption))
+    rules = _RULES + _wide_rules(drawing, "live")
+    return _wrap(name, rules, drawing.svg, fallback, _caption(number, caption))
 
 
 def steps(
@@ -121,6 +135,7 @@ def steps(
     """
     name = _name(*frames)
     rules, buttons, live_frames, pictures = _RULES + _STEP_RULES, "", "", ""
+    rules += _wide_rules(frames[0], "frames")
     area_labels = "".join(_area(name, n, area) for n, area in enumerate(areas, 1))
     # Buttons count from 1, and a negative index from the end.
     first = range(len(frames))[opened] + 1
@@ -128,9 +143,8 @@ def steps(
     bar = f'<span aria-hidden="true">{html.escape(shared)}</span>' if shared else ""
     for n, (frame, texts) in enumerate(zip(frames, sentences.items(), strict=True), 1):
         label, sentence = map(html.escape, texts)
-        # The bar is a `div` before the frames, so frame n is the `div` number n + 1.
         rule = _ONE_STEP + (_ONE_AREA if areas else "")
-        rules += rule.replace("M", str(n + 1)).replace("N", str(n))
+        rules += re.sub(r"\bN\b", str(n), rule)
         checked = " checked" if n == first else ""
         # Without this attribute, arrow keys would move JupyterLab's cells instead.
         buttons += (
@@ -147,7 +161,9 @@ def steps(
             '<div style="display:inline-block;width:48%;vertical-align:top">'
             f"{_picture(frame)}{paragraph}</div>"
         )
-    live = f'{buttons}<div class="bar">{bar}</div>{live_frames}'
+    live = (
+        f'{buttons}<div class="bar">{bar}</div><div class="frames">{live_frames}</div>'
+    )
     fallback = f'<div class="still">{pictures}</div>'
     return _wrap(name, rules, live, fallback, _caption(number, caption))
 
@@ -174,6 +190,16 @@ def _area(name: str, n: int, area: Area) -> str:
         f'<label class="area-{n}" for="{name}-{n}" aria-hidden="true" '
         f'style="left:{left};top:{top};width:{width};height:{height}"></label>'
     )
+
+
+def _wide_rules(drawing: Drawn, box: str) -> str:
+    """Return the rules by which ``box``, a class, scrolls a drawing wider than a phone.
+
+    A narrow drawing needs none: it shrinks until it fits.
+    """
+    width = re.search(r'<svg[^>]* width="([\d.]+)pt"', drawing.svg)
+    is_narrow = width and float(width[1]) <= _NARROW
+    return "" if is_narrow else _WIDE_RULES.replace("BOX", box)
 
 
 def _wrap(name: str, rules: str, live: str, fallback: str, caption: str) -> str:

@@ -29,6 +29,11 @@ STEPS = html.steps(
 )
 
 
+@pytest.fixture(autouse=True)
+def without_fading(page):
+    page.emulate_media(reduced_motion="reduce")
+
+
 @pytest.fixture
 def steps(page):
     page.set_content(f"<body>{STEPS}</body>")

@@ -57,7 +57,20 @@ def test_the_mouse_shows_a_drawing_from_an_area_of_any_other():
     areas = [(0, 0, 0.5, 1), (0.5, 0, 0.5, 1)]
     html = page.steps(FRAMES, SAID, areas=areas)
     assert html.count('class="area-2"') == 2 and "left:50.00%" in html
-    assert re.search(r":has\(\.area-2:hover\) \.frame:nth-of-type\(3\)", html)
+    assert re.search(r":has\(\.area-2:hover\) \.frames \.frame:nth-of-type\(2\)", html)
+
+
+def test_on_a_phone_a_narrow_drawing_shrinks_and_a_wide_one_scrolls():
+    narrow, wide = (
+        page.figure(Drawn(f'<svg role="img" width="{points}pt"></svg>', "x"))
+        for points in (375, 375.01)
+    )
+    assert "overflow-x" in wide and "overflow-x" not in narrow
+
+
+def test_the_buttons_do_not_scroll_with_the_drawings(steps):
+    assert ".frames{overflow-x:auto}" in steps
+    assert steps.index('<div class="bar">') < steps.index('<div class="frames">')
 
 
 def test_its_rules_reach_nothing_outside_of_the_figure(steps):
