@@ -30,7 +30,7 @@ def bars(
     values = list(named.values())
     container = axes.barh(list(named), values, height=0.62, color=colours)
     axes.bar_label(
-        container, [format(value, form) for value in values], padding=5, size=9
+        container, [style.number(value, form) for value in values], padding=5, size=9
     )
     axes.grid(False)
     axes.spines[:].set_visible(False)

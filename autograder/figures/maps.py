@@ -10,6 +10,7 @@ import numpy as np
 from autograder.figures import style
 
 VALUES = 100  # cells; in a larger matrix, values would be too small to read
+CROWDED = 64  # cells; from here on, zeros are left out, as they hide the other values
 _GAP = 0.04  # on each side of a cell, as a part of its size
 _SHADES = 32  # of each colour; cells of the same shade are drawn as one path
 
@@ -54,8 +55,9 @@ def heat_map(
         fills.setdefault(colours(part) if unmasked[i, j] else None, []).append((i, j))
         if unmasked[i, j] and shows_values and values:
             word = format_value(value, values)
-            ink = style.INK if float(word) else style.QUIET
-            axes.text(j, i, word, size=size, color=ink, **_MIDDLE)
+            ink = style.QUIET if word == "0" else style.INK
+            if word != "0" or cells.size < CROWDED:
+                axes.text(j, i, word, size=size, color=ink, **_MIDDLE)
     for fill, places in fills.items():
         _cells(axes, places, fill)
     _frame(axes, cells.shape, title)
@@ -80,11 +82,9 @@ def _frame(axes: Any, shape: tuple[int, ...], title: str) -> None:
 
 
 def format_value(value: float, form: str = ".2f") -> str:
-    """Format a value for a cell: ``.86``, ``-.40``, ``1.00``, ``0``."""
-    text = format(value, form)
-    if not float(text):
-        return "0"
-    return text.replace("0.", ".", 1) if abs(float(text)) < 1 else text
+    """Format a value for a cell: ``.86``, ``−.40``, ``1.00``, ``0``."""
+    text = style.number(value, form)
+    return text.replace("0.", ".", 1) if text.lstrip("−").startswith("0.") else text
 
 
 def _cells(axes: Any, places: Sequence[tuple[float, float]], fill: Any) -> None:

@@ -75,6 +75,13 @@ def subplots(
     return plt.subplots(rows, columns, figsize=(width, height), **options)
 
 
+def number(value: float, form: str) -> str:
+    """Format a value as axes do, with a minus sign (U+2212); zero is ``0``."""
+    text = format(value, form)
+    is_zero = not text.strip("+-0.")
+    return "0" if is_zero else text.replace("-", "−")
+
+
 def sequential(colour: str = BLUE, strongest: float = STRONGEST) -> Any:
     """Return a colormap for weights: one colour, whose opacity grows with the weight.
 

@@ -16,6 +16,13 @@ def test_each_bar_has_its_name_and_its_value():
     plt.close(figure)
 
 
+def test_a_value_below_zero_has_a_minus_sign_and_zero_has_none():
+    figure, axes = style.subplots()
+    bars(axes, {"below": -0.25, "almost zero": -0.001}, ".2f", most=1)
+    assert [text.get_text() for text in axes.texts] == ["−0.25", "0"]
+    plt.close(figure)
+
+
 def test_two_rows_of_bars_can_have_one_scale():
     figure, (left_axes, right) = style.subplots(1, 2)
     for axes, value in ((left_axes, 1), (right, 3)):

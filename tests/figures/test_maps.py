@@ -44,6 +44,11 @@ def test_a_tensor_on_a_gpu_is_drawn(axes):
     assert texts(axes) == [".86", ".14", "0", "0", ".50", ".50"]
 
 
+def test_zeros_do_not_crowd_a_map_with_many_cells(axes):
+    maps.heat_map(axes, torch.eye(8))
+    assert texts(axes) == ["1.00"] * 8
+
+
 def test_many_cells_have_none(axes):
     maps.heat_map(axes, torch.rand(11, 10))
     assert texts(axes) == []
@@ -69,7 +74,7 @@ def test_zero_of_signed_values_shows_the_page_and_signs_have_two_colours(axes):
 
 @pytest.mark.parametrize(
     ("value", "form", "text"),
-    [(0.864, ".2f", ".86"), (-0.4, ".2f", "-.40"), (1.0, ".2f", "1.00"),
+    [(0.864, ".2f", ".86"), (-0.4, ".2f", "−.40"), (1.0, ".2f", "1.00"),
      (-0.001, ".2f", "0"), (3, "d", "3"), (0, "d", "0"), (10.5, ".1f", "10.5")],
 )  # fmt: skip
 def test_a_value_is_written_without_what_a_cell_has_no_room_for(value, form, text):
