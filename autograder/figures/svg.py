@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.figures.style import INK
+from autograder.figures.style import INK, PALETTE
 
 _BLACK = (0.0, 0.0, 0.0)
 # The font is JupyterLab's in JupyterLab, and the system's elsewhere. It may be wider
@@ -31,6 +31,9 @@ _NEEDLESS = (
     r"font-family: [^;\"]*;? ?|; stroke-linejoin: miter"
     r"| transform=\"rotate\(-?0 [^\"]*\""
 )
+# The style's colours suit lines; as words, they have too little contrast.
+_COLOUR = re.compile(f"(?<=fill: )(?:{'|'.join(PALETTE)})", re.IGNORECASE)
+_FOR_WORDS = r"color-mix(in srgb, \g<0> 78%, currentColor)"
 
 
 def as_svg(figure: Any, alt: str, tight: bool = True) -> str:
@@ -78,6 +81,8 @@ def _short_tag(match: re.Match[str]) -> str:
     tag = re.sub(r"(?<=\d) ?\n(?=[A-Zz] ?)", "", tag)  # of paths
     if re.match("<tspan", tag):  # in powers such as 10², the group has these as well
         tag = re.sub(r"; (?:fill|opacity): [^;\"]*", "", tag)
+    if re.match("<text", tag):
+        tag = _COLOUR.sub(_FOR_WORDS, tag)
     return "" if tag == "<g/>" else re.sub(_NEEDLESS, "", tag)
 
 

@@ -73,6 +73,18 @@ def test_the_colours_of_a_legend_have_no_frame(axes):
     assert len(blue) == 2 and not any("stroke: currentColor" in part for part in blue)
 
 
+def test_words_in_a_colour_of_the_style_have_more_contrast_than_its_lines():
+    figure, axes = style.subplots()
+    axes.plot([1, 2], [1, 3], color=style.ORANGE)
+    axes.text(1, 1, "orange", color=style.ORANGE)
+    axes.text(1, 2, "white", color="white")
+    svg = as_svg(figure, "A line.")
+    plt.close(figure)
+    (words,) = re.findall("<text[^>]*color-mix[^>]*>[^<]*", svg)
+    assert "color-mix(in srgb, #d55e00 78%, currentColor)" in words
+    assert words.endswith(">orange") and "stroke: #d55e00" in svg
+
+
 def test_exponents_are_no_paler_than_other_ticks():
     figure, axes = style.subplots()
     axes.loglog([1, 1000], [1, 1000])
