@@ -43,8 +43,8 @@ def scores_grow(
     figure, (left, right) = style.subplots(1, 2)
     left.loglog(sizes, [size**0.5 for size in sizes], "--", color=ORANGE)
     left.loglog(sizes, spread, "o", color=BLUE)
-    left.text(sizes[2], spread[2] * 1.9, "√d_k", color=ORANGE, ha="right")
-    left.set(xlabel="d_k", title="standard deviation of the scores")
+    left.text(sizes[2], spread[2] * 1.9, "√dₖ", color=ORANGE, ha="right")
+    left.set(xlabel="dₖ", title="standard deviation of the scores")
     left.set_yticks([1, 2, 4, 8, 16, 32], [1, 2, 4, 8, 16, 32])
     right.semilogx(sizes, sharp, "o-", color=ORANGE)
     right.semilogx(sizes, scaled, "s-", color=BLUE)
@@ -52,7 +52,7 @@ def scores_grow(
     right.text(sizes[-1], scaled[-1] + 0.06, "with scaling", color=BLUE, ha="right")
     right.axhline(0.1, **style.DOTTED)
     right.text(sizes[-1], 0.02, "uniform", color=style.QUIET, size=8.5, ha="right")
-    right.set(xlabel="d_k", title="largest of 10 weights, on average", ylim=(0, 1.05))
+    right.set(xlabel="dₖ", title="largest of 10 weights, on average", ylim=(0, 1.05))
     for axes in (left, right):
         axes.set_xticks(sizes, sizes)
     alt = f"From d_k {sizes[0]} to {sizes[-1]}. " + told.curves(
@@ -63,8 +63,8 @@ def scores_grow(
         }
     )
     caption = (
-        "The scores grow with the square root of d_k, and softmax turns hard unless "
-        "they are divided by √d_k."
+        "The scores grow with √dₖ, and unless they are divided by it, softmax turns "
+        "hard."
     )
     show(figure, alt, "2.3", caption)
 
@@ -82,11 +82,11 @@ def by_hand(
     minutes. ``sold_out`` is the index of the masked dish.
     """
     figure, (left, right) = style.subplots(
-        1, 2, height=2.3, width=6.0, gridspec_kw={"width_ratios": [2, 1]}
+        1, 2, height=2.3, width=4.2, gridspec_kw={"width_ratios": [4, 2]}
     )
     allowed = torch.arange(len(dishes)).ne(sold_out).expand(weights.shape)
     maps.heat_map(left, weights, guests, dishes, "weights", allowed=allowed)
-    maps.heat_map(right, output, guests, ["price", "min."], "output", top=None)
+    maps.heat_map(right, output, (), ["price", "min."], "output", top=None)
     alt = f"Attention weights, {told.weights(weights, guests, dishes)}"
     caption = (
         "The attention of three guests to four dishes: each row of weights sums to 1, "
@@ -268,12 +268,13 @@ def clinic(matrices_by_layer: Mapping[str, Tensor]) -> None:
     alts = []
     for axes, (title, matrix) in zip(row, matrices_by_layer.items(), strict=True):
         positions = range(len(matrix))
+        title = title.replace("_", " ")
         maps.heat_map(
             axes, matrix, positions, positions, title, allowed=matrix, values=None
         )
         alts.append(f"{title}: {told.mask(matrix, positions, positions)}")
-    row[0].set_ylabel("output i moves ...")
-    figure.supxlabel("... when input j changes", size=9.5, color=style.QUIET)
+    row[0].set_ylabel("output")
+    figure.supxlabel("input", size=9.5, color=style.QUIET)
     caption = "Each column shows which outputs (rows) move when one input changes."
     show(
         figure,
@@ -305,7 +306,10 @@ def shuffled(
             (change, new, "change of each word"),
         )
         for axes, (matrix, rows, title) in zip(row, parts, strict=True):
-            maps.heat_map(axes, matrix, rows, (), title, signed=True, top=top)
+            columns = range(before.size(1))
+            maps.heat_map(axes, matrix, rows, columns, title, signed=True, top=top)
+        row[0].set_ylabel("word")
+        figure.supxlabel("feature of the output", size=9.5, color=style.QUIET)
         frames.append(figure)
         gap = float(change.abs().max())
         moved = (
@@ -317,7 +321,6 @@ def shuffled(
         }
         alts.append(f"Largest change by word: {told.bars(changes)}")
     caption = (
-        "The outputs for a sentence, those for the same words in a different order, "
-        "and how far they differ word by word."
+        "Without positions, the same vectors in a new order; with them, new vectors."
     )
-    show_steps(frames, captions, alts, "2.13", caption, opened=len(frames) // 2)
+    show_steps(frames, captions, alts, "2.13", caption, opened=0)
