@@ -20,13 +20,28 @@ def _draw_maps(
     number: str,
     caption: str,
     height: float = 2.6,
+    outlined: int | None = None,
 ) -> None:
-    """Draw attention maps with titles, side by side; ``words`` label both axes."""
+    """Draw attention maps with titles, side by side; ``words`` label both axes.
+
+    ``outlined`` is the row that the caption is about, if any.
+    """
+    from matplotlib.patches import Rectangle
+
     figure, row = style.subplots(1, len(weights_by_title), height=height)
     descriptions = []
     for axes, (title, weights) in zip(row, weights_by_title.items(), strict=True):
-        maps.heat_map(axes, weights, words, words, title, size=6.5)
+        size = 10 if len(words) < 5 else 8
+        maps.heat_map(axes, weights, words, words, title, size=size)
         axes.tick_params(labelsize=8)
+        axes.set_xlabel("key")
+        if outlined is not None:
+            corner = (-0.5, outlined - 0.5)
+            axes.add_patch(
+                Rectangle(
+                    corner, len(words), 1, fill=False, color=ORANGE, clip_on=False
+                )
+            )
         descriptions.append(f"{title}: {told.weights(weights, words, words)}")
     row[0].set_ylabel("query")
     show(figure, f"Attention maps. {' '.join(descriptions)}", number, caption)
@@ -43,9 +58,10 @@ def one_head_or_two(
         weights_by_title,
         words,
         "3.1",
-        "In the row of bites, two heads find one neighbour each; one head for both "
-        "divides its weight between them.",
-        height=3.0,
+        "In the outlined row of “bites”, two heads find one neighbour each; one head "
+        "for both divides its weight between them.",
+        height=2.5,
+        outlined=list(words).index("bites"),
     )
 
 
@@ -70,7 +86,7 @@ def blocks(numbers: Tensor, num_heads: int) -> None:
     figure, row = style.subplots(
         1, num_heads + 1, height=1.9, gridspec_kw={"width_ratios": widths}
     )
-    _draw_cells(row[0], numbers, d_k, "after the projection: (L, d_model) = (4, 6)")
+    _draw_cells(row[0], numbers, d_k, "after the projection")
     descriptions = []
     for head, axes in enumerate(row[1:]):
         part = numbers[:, d_k * head : d_k * (head + 1)]
@@ -98,9 +114,9 @@ def splits(results_by_name: Mapping[str, Tensor]) -> None:
         for head, axes in enumerate(line):
             title = "" if row else f"head {head}"
             _draw_cells(axes, heads[head], heads.size(-1), title)
-        line[0].set_ylabel(name)
         # An entry like 21 is feature 1 of position 2, so its last digit gives its head.
         mixed = sorted({int(n) % 10 // heads.size(-1) for n in heads[0].flatten()})
+        line[0].set_ylabel(name if mixed == [0] else f"{name}: wrong")
         descriptions.append(f"{name}: head 0 holds features of heads {mixed}")
     alt = f"{'; '.join(descriptions)}."
     caption = "A correct split gives each head a single colour; view alone does not."
@@ -123,7 +139,7 @@ def losses(
     counts = " or ".join(f"{size:,}" for size in sorted(set(sizes.values())))
     title = f"mean squared error, {counts} parameters each"
     axes.set(xlabel="training step", title=title, ylim=(0, 1.1))
-    axes.legend()
+    style.name_lines(axes)
     curves = {f"{count} heads": values for count, values in losses_by_heads.items()}
     steps = len(next(iter(losses_by_heads.values())))
     alt = f"Loss over {steps} steps. {told.curves(curves)}"
@@ -168,7 +184,8 @@ def birth(
         phrases = [told.weights(weights, positions, positions) for weights in pair]
         alts.append(f"Head 0: {phrases[0]} Head 1: {phrases[1]}")
     caption = "In the first hundred steps, the two heads divide the work between them."
-    show_steps(frames, captions, alts, "3.8", caption, opened=-1)
+    # The heads differ first about a third of the way through the steps shown.
+    show_steps(frames, captions, alts, "3.8", caption, opened=len(frames) // 3)
 
 
 def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
@@ -180,18 +197,20 @@ def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
     """
     figure, axes = style.subplots(height=1.5)
     rows = [f"head {i}" for i in range(len(spread))]
-    maps.heat_map(axes, spread, rows, (), top=None, values=".1f", size=7)
+    maps.heat_map(axes, spread, rows, (), top=None, values=".1f", size=8.5)
     width = spread.size(1) / len(features)
     axes.set_xticks([width * (i + 0.5) - 0.5 for i in range(len(features))], features)
-    descriptions = []
+    descriptions, mains = [], []
     for name, row in zip(rows, spread, strict=True):
         means = [float(part.mean()) for part in row.chunk(len(features))]
+        start = round(width) * means.index(max(means))
+        mains.append(f"{name} mainly into features {start}-{start + round(width) - 1}")
         parts = ", ".join(f"{f}: {m:.2f}" for f, m in zip(features, means, strict=True))
         descriptions.append(f"{name} writes on average {parts}")
     alt = f"{'; '.join(descriptions)}."
     caption = (
-        "Each head writes mainly into one half of the features; the numbers are "
-        "standard deviations."
+        f"Each head writes into one half: {', '.join(mains)}. The numbers are standard "
+        "deviations."
     )
     show(figure, alt, "3.9", caption)
 
@@ -199,11 +218,12 @@ def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
 def all_heads(sentence_maps: SentenceMaps) -> None:
     """Draw the maps of all heads of a published model, one row per layer."""
     layers, heads = sentence_maps.weights.shape[:2]
-    figure, grid = style.subplots(layers, heads, height=4.2)
+    figure, grid = style.subplots(layers, heads, height=3.7)
     for layer, row in enumerate(grid):
         for head, axes in enumerate(row):
             maps.image(axes, sentence_maps.weights[layer, head], top=1.0)
             style.bare(axes)
+            axes.set_aspect("equal")
             if layer == 0:
                 axes.set_title(f"head {head}" if head == 0 else head, size=8, pad=3)
         name = f"layer {layer}" if layer == 0 else layer
@@ -217,8 +237,8 @@ def all_heads(sentence_maps: SentenceMaps) -> None:
         f"on {told.bars(means)}"
     )
     caption = (
-        "All heads of MiniLM on one sentence, a layer in each row. Some draw a line "
-        "beside the diagonal, some draw stripes, and some spread their weight."
+        "All heads of MiniLM on one sentence, a layer in each row: some draw a line "
+        "beside the diagonal, some stripes, some spread their weight."
     )
     show(figure, alt, "3.10", caption)
 
