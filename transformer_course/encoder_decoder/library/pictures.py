@@ -36,21 +36,25 @@ def placements(runs: Mapping[str, Sequence[Run]]) -> None:
     looks = {"post-norm": (ORANGE, "--"), "pre-norm": (BLUE, "-")}
     for name, (colour, line) in looks.items():
         for seed, (losses, sizes) in enumerate(runs[name]):
-            label = name if seed == 0 else None
-            left.plot(losses, line, color=colour, label=label, linewidth=1.4)
+            left.plot(losses, line, color=colour, linewidth=1.4)
             layers = range(1, len(sizes) + 1)
-            right.plot(layers, sizes, line, marker="o", color=colour, label=label)
+            right.plot(layers, sizes, line, marker="o", color=colour)
             descriptions.append(
                 f"{name}, seed {seed}: loss {told.curve(losses)}, "
                 f"gradient norm {told.curve(sizes)}"
             )
-    _draw_guessing(left, GUESS, len(runs["pre-norm"][0][0]), below=True)
+        # Post-norm is named above its curves, and pre-norm below.
+        ends = [losses[-1] for losses, _ in runs[name]]
+        above = name == "post-norm"
+        y, side = (max(ends) + 0.15, "bottom") if above else (min(ends) - 0.15, "top")
+        left.text(len(losses), y, name, color=colour, ha="right", va=side)
+    steps = len(runs["pre-norm"][0][0])
+    _draw_guessing(left, GUESS, steps, below=True)
     left.set(xlabel="step", title="loss, 8 layers, no warm-up", ylim=(1, 4))
     right.set(xlabel="layer", title="gradient norm before the first step")
-    style.name_lines(right)
     caption = (
-        "With each of several seeds (one line each), only pre-norm leaves the level "
-        "of guessing within 120 steps."
+        f"With each of {len(runs['pre-norm'])} seeds (one line each), only pre-norm "
+        f"leaves the level of guessing within {steps} steps."
     )
     show(figure, f"{'; '.join(descriptions)}.", "4.4", caption)
 
@@ -75,14 +79,17 @@ def warmups(losses: Mapping[str, Sequence[float]]) -> None:
 Named = tuple[str, Sequence[str], Sequence[str], Tensor]  # title, rows, columns, bool
 
 
-def _draw_masks(parts: Sequence[Named], number: str, caption: str, across: str) -> None:
-    """Draw Boolean matrices side by side; ``across`` is the label below them."""
+def _draw_masks(
+    parts: Sequence[Named], number: str, caption: str, down: str, across: str
+) -> None:
+    """Draw Boolean matrices side by side; ``down`` and ``across`` label their axes."""
     width = min(style.WIDTH, 2.6 * len(parts))
     figure, row = style.subplots(1, len(parts), width=width)
     descriptions = []
     for axes, (title, rows, columns, matrix) in zip(row, parts, strict=True):
         maps.heat_map(axes, matrix, rows, columns, title, allowed=matrix, values=None)
         descriptions.append(f"{title}: {told.mask(matrix, rows, columns)}")
+    row[0].set_ylabel(down)
     figure.supxlabel(across, size=9.5, color=style.QUIET)
     show(figure, " ".join(descriptions), number, caption)
 
@@ -93,7 +100,7 @@ def who_moves(parts: Sequence[Named]) -> None:
     A part is a title, the names of rows and columns, and a Boolean matrix.
     """
     caption = "A cell is filled if its output (row) changes with its input (column)."
-    _draw_masks(parts, "4.7", caption, "the input that changes")
+    _draw_masks(parts, "4.7", caption, "output", "the input that changes")
 
 
 # FLOPs of attention and network; entries of attention weights and hidden vectors.
@@ -113,34 +120,43 @@ def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
         ("entries kept for the backward pass",
          {"attention weights": weights, "hidden vectors": hidden}),
     )  # fmt: skip
-    descriptions = []
+    crossings = []
     for axes, (title, curves) in zip(row, parts, strict=True):
-        for (name, values), colour, line in zip(
-            curves.items(), (ORANGE, BLUE), ("-", "--"), strict=True
-        ):
-            axes.plot(lengths, values, line, color=colour, label=name)
+        # The first curve's name stands left of its end, the second's below it.
+        for (name, values), colour, line, away in zip(
+            curves.items(), (ORANGE, BLUE), ("-", "--"), ((-14, 0), (0, -34)),
+            strict=True,
+        ):  # fmt: skip
+            axes.plot(lengths, values, line, color=colour)
+            end = (lengths[-1], values[-1])
+            axes.annotate(name, end, away, textcoords="offset points", color=colour,
+                          ha="right", va="center")  # fmt: skip
         first, second = curves.values()
         # the lengths from which the first cost is at least the second
         over = [n for n, a, b in zip(lengths, first, second, strict=True) if a >= b]
-        descriptions.append(f"{title}: {' equal to '.join(curves)} at length {over[0]}")
-        axes.axvline(over[0], **style.DOTTED)
-        is_early = over[0] ** 2 < lengths[0] * lengths[-1]  # on the left, as a log axis
-        x, side = (1.1 * over[0], "left") if is_early else (over[0] / 1.1, "right")
-        label = f"L = {over[0]:,}"
-        axes.text(x, max(first), label, color=style.QUIET, size=8.5, ha=side)
+        crossings.append(f"at {over[0]:,} tokens" if over else "at no length shown")
+        if over:
+            axes.axvline(over[0], **style.DOTTED)
+            axes.text(1.1 * over[0], min(first), f"L = {over[0]:,}", color=style.QUIET,
+                      size=8.5)  # fmt: skip
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set(xlabel="length L", title=title)
-        style.name_lines(axes)
-    caption = "Attention overtakes the network first in memory and then in FLOPs."
-    show(figure, f"{'; '.join(descriptions)}.", "4.10", caption)
+    caption = (
+        f"Attention overtakes the network {crossings[1]} in memory, and {crossings[0]} "
+        "in FLOPs."
+    )
+    alt = f"Costs of {lengths[0]:,} to {lengths[-1]:,} tokens. {caption}"
+    show(figure, alt, "4.10", caption)
 
 
 def masks(masks_by_title: Mapping[str, Tensor], names: Sequence[str]) -> None:
     """Draw masks `(L, L)` side by side; ``names`` label queries and keys."""
     parts = [(title, names, names, mask) for title, mask in masks_by_title.items()]
-    caption = "One attention mask makes both masks; the keys struck out are masked."
-    _draw_masks(parts, "4.11", caption, "key")
+    caption = (
+        "From the same padding, BERT hides pads only; GPT hides pads and the future."
+    )
+    _draw_masks(parts, "4.11", caption, "query", "key")
 
 
 def families(
@@ -154,14 +170,16 @@ def families(
     figure, (left, right) = style.subplots(1, 2, height=2.6, sharey=True)
     looks = ((BLUE, "o-"), (ORANGE, "^--"))
     for (name, values), (colour, line) in zip(masked.items(), looks, strict=True):
-        left.plot(values, line, color=colour, label=name)
+        left.plot(values, line, color=colour)
+        y, side = (values[0] - 0.05, "top") if values[0] > 0.5 else (
+            values[0] + 0.05, "bottom")  # fmt: skip
+        left.text(0, y, name, color=colour, va=side)
     right.plot(following, "s-", color=GREEN)
     for axes, end in ((left, 9), (right, 10)):
         _draw_guessing(axes, 1 / letters, end)
         axes.set_xlabel("position")
-    left.set_title("encoder-only: masked letters")
-    right.set_title("decoder-only: next letter")
-    left.legend(loc="center left")
+    left.set_title("masked letters: accuracy, encoder-only")
+    right.set_title("next letter: accuracy, decoder-only")
     curves = {**{f"masked letters, {n}": v for n, v in masked.items()},
               "next letter": following}  # fmt: skip
     description = "; ".join(
@@ -205,5 +223,6 @@ def crossing(weights: Tensor, writes: Sequence[str], reads: Sequence[str]) -> No
     """
     figure, axes = style.subplots(height=3.2, width=4.6)
     maps.heat_map(axes, weights, [f"→ {word}" for word in writes], reads)
+    axes.set(xlabel="source", ylabel="about to write")
     caption = "The decoder attends to the words that it is about to translate."
     show(figure, told.weights(weights, writes, reads), "4.14", caption)
