@@ -54,6 +54,10 @@ def log(losses: Sequence[float], entries: Log) -> None:
     left.set(xlabel="step", title="loss on fresh batches")
     right.plot(steps, tokens, color=ORANGE, linestyle="--", label="next token")
     right.plot(steps, exact_matches, color=BLUE, label="whole sequence")
+    for values, colour in ((tokens, ORANGE), (exact_matches, BLUE)):
+        half = _find_half(steps, values)
+        if half in steps:
+            right.plot(half, values[steps.index(half)], "o", color=colour)
     right.set(xlabel="step", title="held-out accuracy", ylim=(-0.03, 1.05))
     style.name_lines(right)
     curves = {"loss": losses, "token accuracy": tokens, "exact match": exact_matches}
@@ -62,7 +66,10 @@ def log(losses: Sequence[float], entries: Log) -> None:
         f"at step {_find_half(steps, tokens)}, half of the sequences at step "
         f"{_find_half(steps, exact_matches)}."
     )
-    caption = "The model gets tokens right long before it gets whole sequences right."
+    caption = (
+        "The model gets half of the tokens right (dots) long before it gets half of "
+        "the sequences right."
+    )
     show(figure, alt, "5.4", caption)
 
 
@@ -83,7 +90,10 @@ def ablations(final: Mapping[str, float], scores: Mapping[str, float]) -> None:
     left.invert_yaxis()
     descriptions = [f"{name}: loss {final[name]:.3f}, exact match {scores[name]:.3f}"
             for name in final]  # fmt: skip
-    caption = "The same model with one part taken away; each was trained for 300 steps."
+    caption = (
+        "Without the causal mask the loss is lowest and the model useless: it copies "
+        "the answer."
+    )
     show(figure, f"Bars. {'; '.join(descriptions)}.", "5.5", caption)
 
 
@@ -93,7 +103,7 @@ def cliff(lengths: Sequence[int], scores: Sequence[float], longest: int) -> None
     colours = [BLUE if length <= longest else ORANGE for length in lengths]
     rectangles = axes.bar(lengths, scores, 0.72, color=colours)
     axes.bar_label(rectangles, [f"{100 * s:.0f}" for s in scores], padding=2, size=9)
-    axes.text(longest + 0.6, 0.6, "never trained", color=ORANGE)
+    axes.text(longest + 0.6, 0.6, "longer than in training", color=ORANGE)
     axes.set(xlabel="length", title="exact match (%)", ylim=(0, 1.15), yticks=[])
     axes.set_xticks(lengths, lengths)
     pairs = zip(lengths, scores, strict=True)
@@ -112,12 +122,15 @@ def cross_attention(
     figure, row = style.subplots(1, len(weights), height=2.5)
     descriptions = []
     for head, (axes, head_weights) in enumerate(zip(row, weights, strict=True)):
-        maps.heat_map(axes, head_weights, writes, reads, f"head {head}", size=6.5)
+        maps.heat_map(axes, head_weights, writes, reads, f"head {head}", values=None)
         descriptions.append(f"head {head}: {told.weights(head_weights, writes, reads)}")
     row[0].set_ylabel("the token to be written")
     figure.supxlabel("source: what it attends to", size=9.5, color=style.QUIET)
     alt = f"Cross-attention. {' '.join(descriptions)}"
-    caption = "Each row belongs to a token, and shows where in the source it looks."
+    caption = (
+        "Each row looks at the mirror image of its place: together they make the "
+        "anti-diagonal."
+    )
     show(figure, alt, "5.7", caption)
 
 
@@ -211,7 +224,8 @@ def birth(
             for head, head_weights in enumerate(weights)
         ))  # fmt: skip
     caption = "The anti-diagonal appears while exact match rises."
-    show_steps(frames, captions, alts, "5.9", caption, opened=-1)
+    # The diagonal is taking shape about a third of the way through the steps shown.
+    show_steps(frames, captions, alts, "5.9", caption, opened=len(frames) // 3)
 
 
 def with_and_without(
