@@ -8,7 +8,6 @@ from torch import Tensor
 
 from autograder.checks.display import show
 from autograder.figures import maps, style, told
-from autograder.figures.bars import bars
 from autograder.figures.style import BLUE, GREEN, ORANGE
 
 
@@ -21,11 +20,11 @@ def cross_attention(
     """
     figure, axes = style.subplots(height=1.2 + 0.36 * len(writes), width=5.4)
     maps.heat_map(axes, weights, writes, reads, size=7)
-    axes.set(xlabel="source", ylabel="what is written next")
+    axes.set(xlabel="source", ylabel="about to write")
     alt = f"Cross-attention. {told.weights(weights, writes, reads)}"
     caption = (
-        "Each row shows where the last layer looks in the source while it writes a "
-        "token (mean of the heads; ▁ marks the space in front of a token)."
+        "Where the last layer looks in the source while it writes each token (mean of "
+        "the heads; ▁ is the space before a token)."
     )
     show(figure, alt, "6.4", caption)
 
@@ -40,17 +39,31 @@ def mistakes(
 
     ``counts`` maps a model's name to its number of mistakes of each kind.
     """
-    figure, row = style.subplots(1, len(counts), height=2.1, sharey=True)
-    descriptions = []
-    most = max(1, *(n for numbers in counts.values() for n in numbers))
-    for axes, (name, numbers), colour in zip(
-        row, counts.items(), (ORANGE, BLUE, GREEN), strict=False
+    sums = dict(zip(kinds, map(sum, zip(*counts.values(), strict=True)), strict=True))
+    rows = sorted((kind for kind in kinds if sums[kind]), key=lambda kind: -sums[kind])
+    thick = 0.8 / len(counts)
+    height = 0.7 + 0.24 * max(1, len(rows)) * len(counts)
+    figure, axes = style.subplots(height=height, width=5.6)
+    totals, descriptions = [], []
+    for n, ((name, numbers), colour) in enumerate(
+        zip(counts.items(), (ORANGE, BLUE, GREEN), strict=False)
     ):
         named = dict(zip(kinds, numbers, strict=True))
-        bars(axes, named, "d", colour, most=1.2 * most)
-        axes.set_title(name)
-        listed = (f"{kind} {n}" for kind, n in named.items())
+        places = [row + thick * (n - (len(counts) - 1) / 2) for row in range(len(rows))]
+        lengths = [named[kind] for kind in rows]
+        drawn = axes.barh(places, lengths, 0.9 * thick, color=colour, label=name)
+        axes.bar_label(drawn, padding=5, size=9)
+        totals.append(f"{sum(numbers):,} of “{name}”")
+        listed = (f"{kind} {number}" for kind, number in named.items())
         descriptions.append(f"{name}: {', '.join(listed)}")
-    row[0].invert_yaxis()
-    title = f"Mistakes in {sentences:,} sentences, by kind"
-    show(figure, f"{title}. {'. '.join(descriptions)}.", number, f"{title}.")
+    style.bare(axes)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.margins(x=0.1)
+    axes.invert_yaxis()
+    axes.legend(loc="lower right")
+    axes.set_title(f"mistakes in {sentences:,} sentences")
+    caption = f"Mistakes: {', '.join(totals)}."
+    if rows:
+        caption += f" The most frequent kind is “{rows[0]}”."
+    alt = f"Mistakes in {sentences:,} sentences, by kind. {'. '.join(descriptions)}."
+    show(figure, alt, number, caption)
