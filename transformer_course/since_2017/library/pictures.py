@@ -99,7 +99,7 @@ def cost(lengths: Sequence[int], costs_by_name: Mapping[str, Sequence[float]]) -
 
     ``costs_by_name`` has two entries, without and with a cache.
     """
-    figure, axes = style.subplots(height=2.6, width=6.0)
+    figure, axes = style.subplots(height=2.6, width=4.9)
     looks = ((ORANGE, "--"), (BLUE, "-"))
     for (name, values), (colour, line) in zip(
         costs_by_name.items(), looks, strict=True
@@ -118,7 +118,7 @@ def reading(curves: Mapping[str, Mapping[int, float]]) -> None:
 
     ``curves`` maps a tokenizer's name to {number of steps: bits per byte}.
     """
-    figure, axes = style.subplots(height=2.6, width=6.0)
+    figure, axes = style.subplots(height=2.6, width=4.9)
     looks = ((ORANGE, "--"), (BLUE, "-"))
     for (name, curve), (colour, line) in zip(curves.items(), looks, strict=True):
         steps, bits = list(curve), list(curve.values())
@@ -143,17 +143,28 @@ def scaling(sizes: Sequence[int], losses: Sequence[float], a: float, b: float) -
 
     The line is fitted to all models but the last.
     """
-    figure, axes = style.subplots(height=2.8, width=6.0)
-    line = [a * size**-b for size in sizes]
-    axes.plot(sizes, line, "--", color=style.QUIET, label="line through the first four")
-    axes.plot(sizes[:-1], losses[:-1], "o", color=BLUE, label="trained, and fitted")
+    figure, axes = style.subplots(height=2.8, width=4.9)
+    line = [float(a * size**-b) for size in sizes]
+    axes.plot(sizes, line, "--", color=style.QUIET, label="line through these four")
+    axes.plot(sizes[:-1], losses[:-1], "o", color=BLUE, label="trained first")
     axes.plot(sizes[-1:], losses[-1:], "s", color=ORANGE, label="trained afterwards")
+    # The two marks may be close: the higher one has its number above, the other below.
+    up = losses[-1] > line[-1]
+    for word, loss, colour, above in (
+        ("measured", losses[-1], ORANGE, up),
+        ("predicted", line[-1], style.QUIET, not up),
+    ):
+        axes.annotate(
+            f"{word} {loss:.2f}", (sizes[-1], loss), (9, 1 if above else -1),
+            textcoords="offset points", color=colour, size=9,
+            va="bottom" if above else "top",
+        )  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel="parameters in the blocks")
-    ticks = [round(loss, 1) for loss in (losses[0], losses[2], losses[-1])]
-    axes.set_yticks(ticks, [str(tick) for tick in ticks])
+    axes.set_yticks([2.0, 2.4, 2.8], ["2.0", "2.4", "2.8"])
     axes.minorticks_off()
+    axes.margins(y=0.15)
     axes.set_title("loss on unseen text, nats per byte")
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    axes.legend(loc="upper right", reverse=True)
     pairs = ", ".join(
         f"{size:,} parameters {told.number(loss)}"
         for size, loss in zip(sizes, losses, strict=True)
