@@ -243,7 +243,7 @@ def test_curves_over_steps_are_told_by_their_ends(alt_texts):
     unit.loads({"without": [0.25, 0.03], "with balancing": [0.25, 0.21]})
     unit.largest_scores({"without": [2.0, 30.0], "with QK-norm": [2.8, 7.0]})
     assert "AdamW: from 4 to 2; Muon: from 4 to 1.5." in alt_texts[0][0]
-    assert "without: from 0.25 to 0.03" in alt_texts[1][0]
+    assert "without balancing: from 0.25 to 0.03" in alt_texts[1][0]
     assert "with QK-norm: from 2.8 to 7" in alt_texts[2][0]
 
 
@@ -254,3 +254,30 @@ def test_splits_tell_what_the_first_head_holds(alt_texts):
     pictures("multi_head_attention").splits(splits)
     assert "yours: head 0 holds features of heads [0]" in alt_texts[0][0]
     assert "view alone: head 0 holds features of heads [0, 1, 2]" in alt_texts[0][0]
+
+
+def test_costs_tell_where_the_curves_cross_or_that_they_never_do(alt_texts):
+    costs = pictures("encoder_decoder").costs
+    costs([32, 64, 128], [(1, 4, 2, 3), (4, 8, 8, 6), (16, 16, 32, 12)])
+    costs([32, 64], [(1, 4, 8, 2), (2, 4, 8, 2)])
+    assert "at 64 tokens in memory, and at 128 tokens in FLOPs" in alt_texts[0][0]
+    assert "at 32 tokens in memory, and at no length" in alt_texts[1][0]
+
+
+def test_a_logit_is_told_part_by_part_without_a_negative_zero(alt_texts):
+    parts = {"embedding": 1.0, "(0, 1)": -0.02, "ffn 3": -1.5}
+    pictures("look_inside").bus(parts, "token 5")
+    assert alt_texts == [[
+        "embedding writes +1.0; the logit of token 5 is now 1.0.",
+        "head (0, 1) writes 0; the logit of token 5 is now 1.0.",
+        "network 3 writes -1.5; the logit of token 5 is now -0.5.",
+    ]]  # fmt: skip
+
+
+def test_mistakes_are_told_for_every_kind_also_for_those_that_never_occur(alt_texts):
+    counts = {"a": [0, 2], "b": [0, 3]}
+    draw = pictures("text_recovery").mistakes
+    draw(["form", "word"], counts, 200, number="6.3")
+    draw(["form", "word"], {"a": [0, 0]}, 200, number="6.3")
+    assert "a: form 0, word 2. b: form 0, word 3." in alt_texts[0][0]
+    assert "a: form 0, word 0." in alt_texts[1][0]

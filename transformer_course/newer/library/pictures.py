@@ -10,20 +10,28 @@ from autograder.checks.display import show
 from autograder.figures import style, told
 from autograder.figures.style import BLUE, ORANGE, PALETTE
 
+_STRETCHES = {"all divided": "all frequencies divided",
+              "by turns": "only slow ones divided"}  # fmt: skip
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 
 def largest_scores(curves: Mapping[str, Sequence[float]]) -> None:
     """Draw two models' largest attention score on new text, at every tenth step."""
     caption = "With the norms, the largest attention score stays several times smaller."
-    _show_two_curves(curves, "largest score", "10.1", caption)
+    named = {_say_without(name, "QK-norm"): ys for name, ys in curves.items()}
+    _show_two_curves(named, "largest score", "10.1", caption)
+
+
+def _say_without(name: str, part: str) -> str:
+    """Name the curve "without" in full, so that it says what the model lacks."""
+    return f"without {part}" if name == "without" else name
 
 
 def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
     """Draw two models' loss on new text, by the number of bytes read at a time."""
     figure, axes = _plot_two(lengths, losses, "o", xlabel="bytes read at a time")
     axes.set_title("loss on new text")
-    axes.set_xticks(lengths, lengths)
+    _double(axes, lengths)
     style.name_lines(axes)
     caption = (
         f"Trained at {lengths[0]} bytes: only without a window does the loss rise on "
@@ -38,12 +46,14 @@ def loads(curves: Mapping[str, Sequence[float]]) -> None:
 
     A router chooses among four experts for each token; an even load is a quarter each.
     """
+    named = {_say_without(name, "balancing"): ys for name, ys in curves.items()}
+    *_, (balanced, shares) = named.items()
     caption = (
-        "With balancing, even the least used of four experts soon gets about a quarter "
-        "of the tokens (dotted)."
+        f"{balanced.capitalize()}, even the least used of four experts ends at "
+        f"{shares[-1]:.0%} of the choices; an even share (dotted) is a quarter."
     )
     _show_two_curves(
-        curves, "share of the least used expert", "10.3", caption, even_share=0.25
+        named, "share of the least used expert", "10.3", caption, even_share=0.25
     )
 
 
@@ -54,7 +64,8 @@ def optimizers(curves: Mapping[str, Sequence[float]]) -> None:
         for name, losses in curves.items()
     }
     caption = (
-        "From the same weights and with the same batches, Muon ends lower than AdamW."
+        "From the same weights and with the same batches, Muon ends lower than AdamW. "
+        "Each point is the mean of ten steps."
     )
     _show_two_curves(tenths, "training loss", "10.4", caption)
 
@@ -65,12 +76,19 @@ def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
     ``losses`` maps the name of each model to its loss in each step.
     """
     figure, axes = style.subplots(height=3.0)
-    smooth = {name: _smooth(values) for name, values in losses.items()}
+    whole, *_ = losses  # the model in which nothing is replaced
+    smooth = {
+        "nothing replaced" if name == whole else name: _smooth(values)
+        for name, values in losses.items()
+    }
+    end = smooth["nothing replaced"][-1]
     colours = (style.INK, *PALETTE)
     for (name, values), colour, line in zip(
         smooth.items(), colours, LINES, strict=False
     ):
-        axes.plot(values, color=colour, linestyle=line, label=name, lw=1.8)
+        near = abs(values[-1] - end) < 0.15
+        look = {"lw": 1.2, "alpha": 0.7} if near else {"lw": 2.4}
+        axes.plot(values, color=colour, linestyle=line, label=name, **look)
     axes.set(xlabel="step", title="training loss", ylim=(None, 2.6))
     style.name_lines(axes)
     caption = (
@@ -92,12 +110,13 @@ def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> 
 
 def stretched(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
     """Draw the loss on new text for four ways to scale the rotary frequencies."""
-    figure = _plot_four(lengths, losses, "loss on new text")
+    named = {_STRETCHES.get(name, name): values for name, values in losses.items()}
+    figure = _plot_four(lengths, named, "loss on new text")
     caption = (
-        "Without further training, a larger base helps on longer texts, and "
-        "interpolation does harm."
+        "On longer texts, dividing all frequencies (interpolation) or only slow ones "
+        "(by turns) does harm, and a larger base helps."
     )
-    show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
+    show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(named)}",
          "10.7", caption)  # fmt: skip
 
 
@@ -105,7 +124,7 @@ def _plot_four(
     lengths: Sequence[int], losses: Mapping[str, Sequence[float]], title: str
 ) -> Any:
     """Plot four curves over ``lengths``; each has its own colour, line and marker."""
-    figure, axes = style.subplots(height=2.8, width=6.0)
+    figure, axes = style.subplots(height=2.8, width=5.4)
     looks = zip(reversed(PALETTE[:4]), reversed(LINES[:4]), "^Dso", strict=True)
     for (name, values), (colour, line, marker) in zip(
         losses.items(), looks, strict=True
@@ -113,9 +132,15 @@ def _plot_four(
         look = {"color": colour, "linestyle": line, "marker": marker}
         axes.plot(lengths, values, label=name, **look)
     axes.set(xlabel="bytes in a window", title=title)
-    axes.set_xticks(lengths, lengths)
+    _double(axes, lengths)
     style.name_lines(axes)
     return figure
+
+
+def _double(axes: Any, lengths: Sequence[int]) -> None:
+    """Scale the x-axis so that each doubling of a length is one step."""
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(lengths, lengths)
 
 
 def _plot_two(
@@ -126,7 +151,7 @@ def _plot_two(
 
     ``properties`` are set on the axes, such as title or xlabel.
     """
-    figure, axes = style.subplots(height=2.6, width=6.0)
+    figure, axes = style.subplots(height=2.6, width=4.9)
     looks = ((ORANGE, f"--{marker}"), (BLUE, f"-{marker}"))
     for (name, values), (colour, line) in zip(
         values_by_name.items(), looks, strict=True
