@@ -183,7 +183,7 @@ def _are_distributions(inputs: Mapping[str, Any]) -> bool:
 
 
 EXERCISE = Specification(
-    tells={"certain": "last_rejection"},
+    tells={"certain": "last_rejection", "first": "always_the_first_guess"},
     results="count, distribution", gradients=False, fixed="k V", contract=Contract(ways=()),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED, is_possible=_are_distributions,
 )
