@@ -279,8 +279,10 @@ def _execute(book: NotebookNode, unit: Unit) -> None:
     with tempfile.TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
         client = NotebookClient(
-            book, timeout=3600, coalesce_streams=True, resources=resources
-        )
+            book, timeout=3600, coalesce_streams=True, resources=resources,
+            # Otherwise each kernel warns that it listens on this machine.
+            extra_arguments=["--IPKernelApp.log_level=ERROR"],
+        )  # fmt: skip
         try:
             client.execute(env={**os.environ, ALL_SOLVED: "1"})
         except CellExecutionError as error:
