@@ -1,4 +1,4 @@
-"""A page with all equations of the units, for reference and to check how they look."""
+"""A page with the equations of the units, for reference and to check how they look."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from nbformat import NotebookNode
 
 from autograder.course import Unit
 
-_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
-_EQUATION = re.compile(
-    r"\$\$(?P<display>.+?)\$\$|(?<![\\$])\$(?P<inline>\S|\S[^$]*?[^\s\\$])\$", re.DOTALL
+# Code contains no equations. A heading begins a section.
+_PART = re.compile(
+    r"^\#{2,3}[ ](?P<heading>[^\n]+)|```.*?```|`[^`\n]*`|\$\$(?P<display>.+?)\$\$"
+    r"|(?<![\\$])\$(?P<inline>\S|\S[^$]*?[^\s\\$])\$",
+    re.DOTALL | re.MULTILINE,
 )
-_START = "# Equations\n\nEvery equation of the units, in the order of the text."
+# An inline equation is listed only if it has more than one line to lay out.
+_TALL = re.compile(r"\\(?:[dt]?frac|sqrt|sum|prod|int|binom|begin)(?![A-Za-z])")
+_START = "# Equations\n\nThe equations of the units, each beside its section."
 
 
 def page(texts: Sequence[tuple[Unit, str, Sequence[NotebookNode]]]) -> str:
@@ -22,22 +26,41 @@ def page(texts: Sequence[tuple[Unit, str, Sequence[NotebookNode]]]) -> str:
     Args:
         texts: each unit with its title and the cells of its release.
     """
-    return "\n\n".join([_START, *(_section(*text) for text in texts)]) + "\n"
+    units = (_list(*text) for text in texts)
+    return "\n\n".join([_START, *filter(None, units)]) + "\n"
 
 
-def _section(unit: Unit, title: str, cells: Sequence[NotebookNode]) -> str:
-    """A unit's equations under a heading; "" if it has none."""
-    equations = list(dict.fromkeys(_equations(cells)))
-    display = [f"$$\n{tex}\n$$" for is_display, tex in equations if is_display]
-    inline = [f"${tex}$" for is_display, tex in equations if not is_display]
-    parts = [f"## [{title}]({unit.label})", *display, " &emsp; ".join(inline)]
-    return "\n\n".join(filter(None, parts)) if equations else ""
+def _list(unit: Unit, title: str, cells: Sequence[NotebookNode]) -> str:
+    """A unit's equations, section by section, under its title; "" if it has none."""
+    sections: dict[str, list[str]] = {}
+    seen = set()
+    for heading, equation in _equations(cells):
+        if equation not in seen:
+            sections.setdefault(heading, []).append(equation)
+        seen.add(equation)
+    parts = [_section(unit, heading, *found) for heading, found in sections.items()]
+    return "\n\n".join([f"## [{title}]({unit.label})", *parts]) if parts else ""
 
 
-def _equations(cells: Sequence[NotebookNode]) -> Iterator[tuple[bool, str]]:
-    """Yield each equation as a pair: whether it is a display equation, and its TeX."""
-    for cell in cells:
-        if cell.cell_type == "markdown":
-            for match in _EQUATION.finditer(_CODE.sub("", cell.source)):
-                tex = match["display"] or match["inline"]
-                yield match["display"] is not None, " ".join(tex.split())
+def _section(unit: Unit, heading: str, *equations: str) -> str:
+    """A section's equations beside a link to it, as HTML around Markdown."""
+    # MyST makes the same anchor of the heading, and leaves out equations.
+    words = re.sub(r"\$.*?\$|[^\w\- ]", "", heading.lower())
+    anchor = words.replace(" ", "-")
+    link = f"[{heading}]({unit.label}.ipynb#{anchor})" if heading else "<p></p>"
+    display = [equation for equation in equations if equation.startswith("$$")]
+    inline = [equation for equation in equations if not equation.startswith("$$")]
+    row = [link, "<div>", *display, " &emsp; ".join(inline), "</div>"]
+    return "\n\n".join(filter(None, ['<div class="listed">', *row, "</div>"]))
+
+
+def _equations(cells: Sequence[NotebookNode]) -> Iterator[tuple[str, str]]:
+    """Yield a section's heading and the Markdown of an equation that is listed."""
+    heading = ""
+    for cell in (cell for cell in cells if cell.cell_type == "markdown"):
+        for match in _PART.finditer(cell.source):
+            heading = match["heading"] or heading
+            if display := match["display"]:
+                yield heading, f"$$\n{' '.join(display.split())}\n$$"
+            elif _TALL.search(match["inline"] or ""):
+                yield heading, f"${' '.join(match['inline'].split())}$"

@@ -180,7 +180,9 @@ def test_the_first_page_has_a_door_for_each_reader(pages):
 
 @pytest.mark.slow
 def test_equations_are_drawn_on_their_page_and_everywhere_else(site, pages):
-    assert pages["equations"].equations > 200
+    listed = pages["equations"]
+    assert listed.equations >= 40
+    assert "02_attention.html#why-divide-by" in "".join(listed.links)
     for unit in units():
         text = (site / f"{unit.label}.html").read_text(encoding="utf-8")
         words = re.sub(r"<pre.*?</pre>", "", text, flags=re.DOTALL)
