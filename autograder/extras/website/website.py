@@ -44,7 +44,8 @@ html_math_renderer = "mathml"
 highlight_language = "text"  # commands are not Python
 html_static_path = ["_static"]
 html_css_files = ["course.css"]
-html_copy_source = html_show_sourcelink = False
+html_js_files = ["search.js"]
+html_copy_source = html_show_sourcelink = html_use_index = False
 html_show_sphinx = html_show_copyright = False
 html_theme_options = {
     "use_download_button": False, "footer_content_items": [], "navbar_persistent": [],
@@ -68,6 +69,7 @@ _PICTURE = re.compile(r"<picture>.*?</picture>", re.DOTALL)
 _PREDICTION = "**Predict first.**"  # the next result is folded
 _BLANK = "> *Your prediction"  # a cell to write in, which the website leaves out
 _FOLDED = {"code_prompt_show": "Show the result", "code_prompt_hide": "Hide the result"}
+_NO_PAGES = shutil.ignore_patterns(".*", "_sources")  # what Sphinx leaves, of no use
 _LAST = "## Where you stand"  # left out, since readers of the website have no points
 _DOORS = {
     "Learn": "Read here; solve the exercises in Colab or on your own computer.",
@@ -86,6 +88,7 @@ def build(units: Sequence[Unit], folder: Path) -> Path:
     with tempfile.TemporaryDirectory() as name:
         texts, pages = Path(name) / "texts", Path(name) / "pages"
         write(texts / "conf.py", _CONF.replace("{title}", repr(settings()["title"])))
+        write(texts / "_static" / "search.js", _template("search.js"))
         write(texts / "_static" / "course.css", font_rules() + _template("course.css"))
         docs = _write_docs(texts)
         write(texts / "index.md", _index(units, docs))
@@ -97,7 +100,7 @@ def build(units: Sequence[Unit], folder: Path) -> Path:
             write(pages / "notebooks" / unit.release.name, unit.release.read_bytes())
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(pages, folder, ignore=shutil.ignore_patterns(".*"))
+        shutil.copytree(pages, folder, ignore=_NO_PAGES)
     return folder / "index.html"
 
 

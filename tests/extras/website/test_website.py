@@ -206,6 +206,16 @@ def test_the_first_page_shows_what_a_check_says(site):
 
 
 @pytest.mark.slow
+def test_a_search_leads_to_the_first_match_on_a_page(site, page):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto((site / "search.html").as_uri() + "?q=permutation")
+    page.locator("#search-results a[href='01_positional_encoding.html']").click()
+    mark = page.locator("article .highlighted").first
+    mark.wait_for()
+    page.wait_for_function("scrollY > 400")
+
+
+@pytest.mark.slow
 def test_it_can_be_searched(site):
     index = (site / "searchindex.js").read_text(encoding="utf-8")
     for unit in units():
