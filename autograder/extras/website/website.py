@@ -22,16 +22,13 @@ import nbformat
 from nbformat import NotebookNode
 from tqdm import tqdm
 
-from autograder.authoring import budget
-from autograder.authoring.colab import published
 from autograder.authoring.edition import read
 from autograder.authoring.notebook import without_markers
 from autograder.checks.words import ALL_SOLVED
-from autograder.course import ROOT, Unit, grade_ids, manifest, notebooks, settings
+from autograder.course import ROOT, Unit, grade_ids, notebooks, settings
 from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.course.printable import format_count
-from autograder.extras.website import equation_page
+from autograder.extras.website import equation_page, footer, front_page
 from autograder.grading.rendering.equations import font_rules
 
 _CONF = """\
@@ -48,7 +45,8 @@ html_js_files = ["search.js"]
 html_copy_source = html_show_sourcelink = html_use_index = False
 html_show_sphinx = html_show_copyright = False
 html_theme_options = {
-    "use_download_button": False, "footer_content_items": [], "navbar_persistent": [],
+    "use_download_button": False, "navbar_persistent": [],
+    "footer_content_items": ["extra-footer"], "extra_footer": {footer},
     "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "docs/more": []},
 }
 myst_enable_extensions = ["dollarmath", "amsmath"]
@@ -65,17 +63,11 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _GUIDES = ("student", "instructor", "ta", "admin")  # others have a page of their own
 _ELSEWHERE = re.compile(r"\[([^\[\]]+)\]\(\.\./(?!assets/)[^)]*\)")  # not on the site
 _FILE = re.compile(r"\[\w+\.md\]\((\w+\.md(?:#[\w-]+)?)\)")  # shown by its title
-_PICTURE = re.compile(r"<picture>.*?</picture>", re.DOTALL)
 _PREDICTION = "**Predict first.**"  # the next result is folded
 _BLANK = "> *Your prediction"  # a cell to write in, which the website leaves out
 _FOLDED = {"code_prompt_show": "Show the result", "code_prompt_hide": "Hide the result"}
 _NO_PAGES = shutil.ignore_patterns(".*", "_sources")  # what Sphinx leaves, of no use
 _LAST = "## Where you stand"  # left out, since readers of the website have no points
-_DOORS = {
-    "Learn": "Read here; solve the exercises in Colab or on your own computer.",
-    "Teach": "Hand out the notebooks, and see at a glance where a class is in trouble.",
-    "Grade": "Collect, read the written answers, and return feedback.",
-}
 
 
 def build(units: Sequence[Unit], folder: Path) -> Path:
@@ -87,11 +79,12 @@ def build(units: Sequence[Unit], folder: Path) -> Path:
     _refuse_without_sphinx()
     with tempfile.TemporaryDirectory() as name:
         texts, pages = Path(name) / "texts", Path(name) / "pages"
-        write(texts / "conf.py", _CONF.replace("{title}", repr(settings()["title"])))
+        conf = _CONF.replace("{title}", repr(settings()["title"]))
+        write(texts / "conf.py", conf.replace("{footer}", repr(footer.html())))
         write(texts / "_static" / "search.js", _template("search.js"))
         write(texts / "_static" / "course.css", font_rules() + _template("course.css"))
         docs = _write_docs(texts)
-        write(texts / "index.md", _index(units, docs))
+        write(texts / "index.md", front_page.text(units, docs))
         write(texts / "equations.md", equation_page.page(list(map(_texts, units))))
         for unit in tqdm(units, "run the notebooks", unit="unit"):
             write(texts / f"{unit.label}.ipynb", _page(unit))
@@ -138,67 +131,11 @@ def _write_docs(texts: Path) -> list[str]:
     return pages
 
 
-def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
-    """The Markdown of the first page: the course, links by role, units and docs."""
-    pages = [unit.label for unit in units]
-    doors = [("Learn", pages[0]), ("Teach", "docs/instructor"), ("Grade", "docs/ta")]
-    about = settings()
-    return _template("index.md").format(
-        title=about["title"],
-        about=about["about"].strip(),
-        picture=_picture(),
-        doors="\n".join(
-            f'<a href="{page}.html"><strong>{door}</strong>{_DOORS[door]}</a>'
-            for door, page in doors
-            if page in pages or page.removeprefix("docs/") in docs
-        ),
-        units="\n".join(map(_describe, units)),
-        pages="\n".join(pages),
-        docs="\n".join(f"docs/{name}" for name in docs),
-    )
-
-
-def _picture() -> str:
-    """Return the first ``<picture>`` of README.md as HTML; "" if there is none."""
-    readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
-    if not (match := _PICTURE.search(text)):
-        return ""
-    values = dict(re.findall(r'\b(alt|src|srcset)="([^"]*)"', match[0]))
-    return "\n".join(
-        f'<img class="only-{theme}" alt="{values["alt"]}" src="{values[source]}">'
-        for theme, source in (("light", "src"), ("dark", "srcset"))
-    )
-
-
 def _texts(unit: Unit) -> tuple[Unit, str, list[NotebookNode]]:
     """Return a unit, its title and the cells of its release without written answers."""
     cells = notebooks.read(unit.release).cells
     title = cells[0].source.partition("\n")[0].lstrip("# ")
     return unit, title, [cell for cell in cells if not _is_markdown_answer(cell)]
-
-
-def _describe(unit: Unit) -> str:
-    """Markdown with a unit's title, what students build in it, its size and links."""
-    cells = read(unit)
-    title = cells[0].text.partition("\n")[0].lstrip("# ")
-    count = sum(cell.role == "check" and not cell.is_given for cell in cells)
-    size = f"{format_count(count, 'exercise')} · {budget.stated_time(cells)}"
-    return f"""\
-<div>
-
-**[{title}]({unit.label})**
-
-{manifest.read(unit).summary}
-
-{size}<br>{_links(unit)}
-
-</div>"""
-
-
-def _links(unit: Unit) -> str:
-    download = f'<a href="notebooks/{unit.release.name}" download>Download</a>'
-    return f"[Open in Colab]({published(unit.root).notebook(unit)}) · {download}"
 
 
 def _page(unit: Unit) -> str:
@@ -213,7 +150,8 @@ def _page(unit: Unit) -> str:
     book.cells = list(_readable(book.cells))
     first = book.cells[0]
     title, _, body = first.source.partition("\n")
-    first.source = f"{title}\n\n{_links(unit)}\n{body}"
+    links = f'<div class="links">\n\n{front_page.links(unit)}\n\n</div>'
+    first.source = f"{title}\n\n{links}\n{body}"
     return str(nbformat.writes(book))
 
 

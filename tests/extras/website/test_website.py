@@ -206,6 +206,21 @@ def test_the_first_page_shows_what_a_check_says(site):
 
 
 @pytest.mark.slow
+def test_the_first_page_shows_what_will_be_built(site):
+    text = (site / "index.html").read_text(encoding="utf-8")
+    figure = text[text.index("<figure") : text.index("</figure>")]
+    assert "What you will have built" in figure and "</svg>" in figure
+
+
+@pytest.mark.slow
+def test_each_page_ends_with_its_authors_and_none_is_empty(site):
+    text = (site / "02_attention.html").read_text(encoding="utf-8")
+    assert "licence: MIT and CC-BY-4.0" in text[text.index("<footer") :]
+    names = {path.name for path in site.iterdir()}
+    assert not names & {"genindex.html", "_sources"}
+
+
+@pytest.mark.slow
 def test_a_search_leads_to_the_first_match_on_a_page(site, page):
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto((site / "search.html").as_uri() + "?q=permutation")
