@@ -39,7 +39,8 @@ def _draw_uneven(draw: Draw, count: int, share: float, longer: bool) -> Inputs:
     *kept, moved = originals[2].split()
     outputs[:3] = outputs[0].lower(), f"{originals[1]} {moved}", " ".join(kept)
     for i in (3, 4):
-        outputs[i] = f"{outputs[i]} and so on and on and on" if longer else " ".join(outputs[i].split()[4:])
+        fewer = outputs[i].split()[4:] or [moved]
+        outputs[i] = f"{outputs[i]} and so on and on and on" if longer else " ".join(fewer)
     return _pack_texts(outputs, originals)
 
 
