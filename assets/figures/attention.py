@@ -80,7 +80,7 @@ def scaled_dot_product() -> tuple[Sheet, str]:
     sheet.text(18.1, low + 3.2, "softmax", 9)
     sheet.text(38.6, low + 5, "×", 13)
     sheet.arrow((52.6, low + 5), (60, low + 5))
-    sheet.text(22 + four / 2, low + 12, "crossed out: exactly 0", 8, GREY)
+    sheet.text(22 + four / 2, low + 12, "crossed out: exactly 0", 8.5, GREY)
     return sheet, _alt(steps, row)
 
 
@@ -101,39 +101,39 @@ HEADS = (BLUE, ORANGE, GREEN)
 
 def multi_head() -> tuple[Sheet, str]:
     """One projection each for q, k and v, read as heads, attended to, merged."""
-    sheet = Sheet(98, 32)
-    sheet.text(6, 2.2, "(B, L, d_model)", 9, GREY)
-    sheet.text(24.5, 2.2, "split into heads", 9, GREY)
-    sheet.text(44.8, 2.2, "(B, h, L, d_k)", 9, GREY)
-    sheet.text(69.5, 2.2, "merged  (B, Lq, h·d_k)", 9, GREY)
-    for row, name in enumerate(("query", "key", "value")):
-        y = 5 + 9.6 * row
-        sheet.box(1, y + 0.8, 8, 5, name, INK)
-        sheet.arrow((9, y + 3.3), (11.6, y + 3.3))
-        sheet.box(11.8, y + 0.8, 6.4, 5, f"w_{'qkv'[row]}", INK, 11)
-        sheet.arrow((18.2, y + 3.3), (20.4, y + 3.3))
-        fills = [[mixed(colour, 0.45) for colour in HEADS for _ in range(2)]] * 3
-        sheet.table(20.8, y + 0.6, fills, 1.8)
-        for head in range(3):
-            start = (31.8, y + 3.3)
-            sheet.arrow(
-                start,
-                (40.6, 7.4 + 9.6 * head + (row - 1) * 1.4),
-                colour=HEADS[head],
-                width=1.0,
-            )
-    for head, colour in enumerate(HEADS):
-        y = 4.6 + 9.6 * head
-        sheet.box(40.8, y, 14.4, 6.4, f"attention\nof head {head}", colour)
-        sheet.arrow((55.2, y + 3.2), (64.4, 15.2 + 1.2 * (head - 1)), colour=colour)
+    sheet = Sheet(76, 33)
+    sheet.text(0.5, 2.2, "(B, L, d_model)", 8.5, GREY, align="left")
+    sheet.text(20.8, 2.2, "split into heads", 8.5, GREY)
+    sheet.text(41.6, 2.2, "(B, h, L, d_k)", 8.5, GREY)
     fills = [[mixed(colour, 0.45) for colour in HEADS for _ in range(2)]] * 3
-    sheet.table(65, 12.2, fills, 2.0)
-    sheet.text(71, 20.6, "concatenated,\nhead 0 first", 8.5, GREY)
-    sheet.arrow((77, 15.2), (79.6, 15.2))
-    sheet.box(79.8, 12.7, 6, 5, "w_o", INK, 11)
-    sheet.arrow((85.8, 15.2), (88, 15.2))
-    sheet.text(92.4, 20.6, "(B, Lq, d_model)", 8.5, GREY)
-    sheet.box(88.2, 12.7, 8.6, 5, "output", INK)
+    for row, name in enumerate(("query", "key", "value")):
+        y = 8 + 9.8 * row
+        sheet.box(0.5, y - 2.4, 7, 4.8, name, INK, 9.5)
+        sheet.arrow((7.5, y), (8.9, y))
+        sheet.box(9, y - 2.4, 5.4, 4.8, f"w_{'qkv'[row]}", INK, 9.5)
+        sheet.arrow((14.4, y), (15.8, y))
+        sheet.table(16, y - 2.4, fills, 1.6)
+        for head, colour in enumerate(HEADS):
+            # One head is followed in full; nine arrows alike would be a knot.
+            start = (25.8, y + 1.6 * (head - 1))
+            end = (36, 8 + 9.8 * head + 1.6 * (row - 1))
+            if head == 0:
+                sheet.arrow(start, end, colour=colour, width=1.8)
+            else:
+                sheet.arrow(start, end, colour=mixed(colour, 0.4), width=1.0)
+    middle = 8 + 9.8
+    for head, colour in enumerate(HEADS):
+        y = 8 + 9.8 * head
+        sheet.box(36.2, y - 3.2, 10.8, 6.4, f"attention\nof head {head}", colour, 9.5)
+        sheet.arrow((47, y), (50.8, middle + 1.6 * (head - 1)), colour=colour)
+    sheet.table(51, middle - 2.4, fills, 1.6)
+    sheet.text(55.8, middle - 4.2, "(B, Lq, h·d_k)", 8.5, GREY)
+    sheet.text(55.8, middle + 5, "concatenated,\nhead 0 first", 8.5, GREY)
+    sheet.arrow((60.6, middle), (61.9, middle))
+    sheet.box(62, middle - 2.4, 5.4, 4.8, "w_o", INK, 9.5)
+    sheet.arrow((67.4, middle), (68.7, middle))
+    sheet.box(68.8, middle - 2.4, 6.8, 4.8, "output", INK, 9.5)
+    sheet.text(75.8, middle + 4.4, "(B, Lq, d_model)", 8.5, GREY, align="right")
     return sheet, (
         "Query, key and value, each (B, L, d_model), go through a projection of their "
         "own. The result of each is split into three heads, blocks of adjacent "
@@ -168,7 +168,7 @@ def one_score() -> tuple[Sheet, str]:
     for i in range(4):
         sheet.text(57.4, 6.2 + i * side, f"q{i}", 9)
         sheet.text(60.2 + i * side, 3.6, f"k{i}", 9)
-    sheet.text(59, 16.2, "entry [1, 2] = q1 · k2", 9, ORANGE, align="left")
+    sheet.text(71.5, 16.2, "entry [1, 2] = q1 · k2", 9, ORANGE, align="right")
     return sheet, (
         "q and k, each a matrix of 4 rows and 8 columns. Row 1 of q and row 2 of k are "
         "marked; their dot product is the entry in row 1 and column 2 of the scores, a "

@@ -31,7 +31,7 @@ class Machine(Sheet):
     """A sheet on which parts are lit or grey."""
 
     def __init__(self, lit: str):
-        super().__init__(47, 44)
+        super().__init__(48.4, 44)
         self.lit = lit
 
     def is_lit(self, part: str) -> bool:
@@ -96,6 +96,8 @@ def machine(lit: str) -> tuple[Sheet, str]:
     sheet.arrow((x, 39), (x, 40.7), colour=GREY, width=1)
     again = ((RIGHT, 42.2), (46, 42.2), (46, 1.7), (RIGHT + 0.1, 1.7))
     sheet.arrow(*again, colour=INK, width=1.3)
+    sheet.axes.text(47.4, 22, "append, again", fontsize=SIZE, color=INK, rotation=270,
+                    ha="center", va="center")  # fmt: skip
     return sheet, (
         "The chat model from text to text. The text 'The capital of France is' is "
         "split into five pieces with their ids (unit 6); each becomes a vector "

@@ -119,7 +119,7 @@ def block() -> tuple[Sheet, str]:
     sheet.box(66, y - 2, 4.2, 4, "Eᵀ", GREY, 9)
     sheet.arrow((70.2, y), (71.6, y))
     sheet.text(72, y, "logits", 9, align="left")
-    sheet.text(68, y + 4, "E: the embedding's\nvectors", 8, GREY)
+    sheet.text(68, y + 4, "E: the embedding's\nvectors", 8.5, GREY)
     return sheet, (
         "From ids through the embedding into num_layers blocks. In a block, a branch "
         "goes through norm1 and attention and is added to the residual stream, then "

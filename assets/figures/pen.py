@@ -23,6 +23,7 @@ from autograder.figures.svg import as_svg
 FOLDER = ROOT / "transformer_course" / "drawings"
 GREY, SHADE, CLEAR = style.QUIET, style.HAIR, "none"
 FILL = 0.18  # of a box's colour, inside of it
+LEADING = 1.3  # the height of a line, as a multiple of the font's size
 CELL = 3.3  # side of a cell with a value in it
 
 __all__ = ["BLUE", "CLEAR", "GREEN", "GREY", "INK", "ORANGE", "PINK", "SHADE"]
@@ -51,11 +52,18 @@ class Sheet:
         align: str = "center",
         weight: str = "normal",
     ) -> None:
-        """Words around a point; ``align`` is center, left or right."""
-        self.axes.text(
-            x, y, words, fontsize=size, color=colour, ha=align, va="center",
-            weight=weight, linespacing=1.35,
-        )  # fmt: skip
+        """Lines around a point; ``align`` is center, left or right.
+
+        A line is placed by its baseline, since words with and without descenders
+        would otherwise not be level.
+        """
+        lines, unit = words.split("\n"), size * 10 / 72
+        first = y + 0.36 * unit - (len(lines) - 1) / 2 * LEADING * unit
+        for n, line in enumerate(lines):
+            self.axes.text(
+                x, first + n * LEADING * unit, line, fontsize=size, color=colour,
+                ha=align, va="baseline", weight=weight, zorder=4,
+            )  # fmt: skip
 
     def box(
         self,
@@ -84,7 +92,7 @@ class Sheet:
     def arrow(
         self,
         *points: Point,
-        colour: str = INK,
+        colour: Colour = INK,
         dashed: bool = False,
         width: float = 1.3,
         curve: float = 0.0,
@@ -128,9 +136,9 @@ class Sheet:
                               linewidth=0.6, zorder=3, clip_on=False)
                 )  # fmt: skip
                 if words and words[i][j]:
-                    middle = (corner[0] + side / 2, corner[1] + side / 2)
-                    self.axes.text(*middle, words[i][j], fontsize=size, ha="center",
-                                   va="center", zorder=4, color=INK)  # fmt: skip
+                    self.text(
+                        corner[0] + side / 2, corner[1] + side / 2, words[i][j], size
+                    )
 
     def matrix(
         self,
@@ -163,7 +171,7 @@ class Sheet:
             [struck if v is None else format_value(v, form) for v in line]
             for line in values
         ]
-        self.table(x, y, fills, side, words, 7.5)
+        self.table(x, y, fills, side, words, 8.3)
         for i, line in enumerate(values):
             for j in [j for j, v in enumerate(line) if v is None and not struck]:
                 left, below = x + j * side, y + (i + 1) * side
@@ -175,7 +183,7 @@ class Sheet:
                 )
         width, height = side * len(values[0]), side * len(values)
         self.text(x, y - 3.6, title, 9.5, align="left", weight="bold")
-        self.text(x, y - 1.4, shape, 8, GREY, align="left")
+        self.text(x, y - 1.4, shape, 8.5, GREY, align="left")
         if row is not None:
             self.axes.add_patch(
                 Rectangle((x, y + row * side), width, side, fill=False,

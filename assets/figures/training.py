@@ -29,10 +29,13 @@ def training_step() -> tuple[Sheet, str]:
         sheet.box(63.2, 2.4 + 5.2 * n + 0.8, 10, 3.8, name, GREY, 9)
         if n:
             sheet.arrow((68.2, 7 + 5.2 * (n - 1)), (68.2, 8.3 + 5.2 * (n - 1)))
+    sheet.arrow((73.2, 15.5), (75, 15.5), (75, 0.8), (42, 0.8), (42, 2.4))
+    sheet.text(52, 2.1, "next batch", 9)
     return sheet, (
         "The target is shifted into decoder input and labels. Source and decoder input "
         "go into the model, its logits and the labels into the loss. Then gradients, "
-        "clipping and a step of the optimizer."
+        "clipping and a step of the optimizer, which changes the model for the next "
+        "batch."
     )
 
 
@@ -40,27 +43,36 @@ def talk_and_think() -> tuple[Sheet, str]:
     """Attention connects positions; the feed-forward network does not."""
     from matplotlib.patches import Circle
 
-    sheet = Sheet(70, 17)
+    sheet = Sheet(52, 18)
     rows = (
-        (6, "attention", "positions exchange information"),
-        (13.5, "feed-forward", "one network, used at each position"),
+        (6, "attention", "positions exchange\ninformation\n(here, causal)"),
+        (14, "feed-forward", "one network, used\nat each position"),
     )
     for y, name, does in rows:
-        sheet.text(1, y - 0.9, name, 10, align="left", weight="bold")
-        sheet.text(1, y + 1.4, does, 8.5, GREY, align="left")
+        middle = 1.2 * (does.count("\n") + 1) / 2
+        sheet.text(1, y - middle - 0.2, name, 10, align="left", weight="bold")
+        sheet.text(1, y + 1.2, does, 8.5, GREY, align="left")
     for n in range(4):
-        x = 34 + 9 * n
+        x = 19 + 10 * n
         for m in range(n):
-            sheet.arrow((34 + 9 * m, 6), (x, 6), curve=-0.3, colour=BLUE, width=0.9)
+            _arc(sheet, 19 + 10 * m, x, 6)
         sheet.axes.add_patch(Circle((x, 6), 1.1, color=BLUE, zorder=4))
-        sheet.axes.add_patch(Circle((x, 13.5), 1.1, color=GREEN, zorder=4))
-        sheet.arrow((x, 11), (x, 12.3), width=1.0)
-        sheet.arrow((x, 14.7), (x, 16.2), width=1.0)
+        sheet.axes.add_patch(Circle((x, 14), 1.1, color=GREEN, zorder=4))
+        sheet.arrow((x, 11.2), (x, 12.7))
+        sheet.arrow((x, 15.2), (x, 17))
     return sheet, (
-        "Above, attention: four positions with arrows from each to those after it. "
+        "Above, attention, here causal: four positions with arrows from each to those "
+        "after it. "
         "Below, feed-forward: the same four positions, each with an arrow in and out "
         "and none to another."
     )
+
+
+def _arc(sheet: Sheet, start: float, end: float, y: float) -> None:
+    """An arrow over circles, from the edge of one to just before that of another."""
+    across, up = 1.3 * 0.86, 1.3 * 0.51  # where the curve meets a circle
+    sheet.arrow((start + across, y - up), (end - across, y - up), curve=-0.3,
+                colour=BLUE)  # fmt: skip
 
 
 def decoder_layer() -> tuple[Sheet, str]:
@@ -74,14 +86,14 @@ def decoder_layer() -> tuple[Sheet, str]:
         sheet.box(x, y - 3.6, 21.4, 8.4, "", GREY, dashed=True)
         sheet.line((x, y), (x + 1.2, y), (x + 1.2, y + 3.6))
         sheet.arrow((x + 1.2, y), (x + 2.4, y))
-        sheet.box(x + 2.6, y - 2.2, 11.6, 4.4, name, colour, 8.5)
-        sheet.line((x + 14.2, y), (x + 15.1, y))
-        sheet.arrow((x + 1.2, y + 3.6), (x + 16.2, y + 3.6), (x + 16.2, y + 1.2))
-        sheet.box(x + 15.1, y - 1.1, 2.2, 2.2, "+", INK, 10, fill=CLEAR)
-        sheet.line((x + 17.3, y), (x + 17.8, y))
-        sheet.box(x + 17.8, y - 1.8, 3.4, 3.6, "norm", PINK, 7.5)
+        sheet.box(x + 2.5, y - 2.2, 10.4, 4.4, name, colour, 8.5)
+        sheet.line((x + 12.9, y), (x + 13.5, y))
+        sheet.arrow((x + 1.2, y + 3.6), (x + 14.6, y + 3.6), (x + 14.6, y + 1.2))
+        sheet.box(x + 13.5, y - 1.1, 2.2, 2.2, "+", INK, 10, fill=CLEAR)
+        sheet.line((x + 15.7, y), (x + 16.2, y))
+        sheet.box(x + 16.2, y - 1.8, 4.6, 3.6, "norm", PINK, 8.5)
         sheet.text(x + 10.7, y + 6, f"add & norm {n + 1}", 8.5, GREY)
-        sheet.arrow((x + 21.4, y), (x + 23.2, y))
+        sheet.arrow((x + 20.8, y), (x + 23.2, y))
     sheet.text(16, 2.2, "tgt_mask\n(causal, padding)", 8.5, PINK)
     sheet.arrow((16, 4.4), (16, y - 2.6), colour=PINK)
     sheet.text(33, 2.2, "memory\n(keys and values)", 8.5, ORANGE)

@@ -58,6 +58,9 @@ class Recorder:
     def box(self, x, y, width, height, words, *_):
         self.boxes[words] = (x - 0.5, x + width + 0.5, y - 0.5, y + height + 0.5)
 
+    def text(self, *_):
+        pass
+
     def arrow(self, *points):
         self.arrows.append((self._at(points[0]), self._at(points[-1])))
 
@@ -70,7 +73,7 @@ class Recorder:
         return next(inside, "")
 
 
-def test_a_training_step_goes_from_the_loss_to_gradients_to_clipping(monkeypatch):
+def test_a_training_step_goes_from_the_loss_to_gradients_to_a_new_model(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "assets" / "figures"))
     training = importlib.import_module("training")
     monkeypatch.setattr(training, "Sheet", Recorder)
@@ -80,10 +83,11 @@ def test_a_training_step_goes_from_the_loss_to_gradients_to_clipping(monkeypatch
     second_recorder.boxes = sheet.boxes
     monkeypatch.setattr(training, "Sheet", lambda *_: second_recorder)
     training.training_step()
-    assert (second_recorder.arrows[-3:]) == [
+    assert (second_recorder.arrows[-4:]) == [
         ("loss", "gradients"),
         ("gradients", "clip"),
         ("clip", "step"),
+        ("step", "model"),
     ]
     entered = {end for _, end in second_recorder.arrows}
     assert set(second_recorder.boxes) - entered == {"source", "target"}
