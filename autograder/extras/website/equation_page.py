@@ -48,8 +48,9 @@ def _section(unit: Unit, heading: str, *equations: str) -> str:
     words = re.sub(r"\$.*?\$|[^\w\- ]", "", heading.lower())
     anchor = words.replace(" ", "-")
     link = f"[{heading}]({unit.label}.ipynb#{anchor})" if heading else "<p></p>"
-    display = [equation for equation in equations if equation.startswith("$$")]
-    inline = [equation for equation in equations if not equation.startswith("$$")]
+    # A display equation is written on lines of its own.
+    display = [equation for equation in equations if "\n" in equation]
+    inline = [equation for equation in equations if "\n" not in equation]
     row = [link, "<div>", *display, " &emsp; ".join(inline), "</div>"]
     return "\n\n".join(filter(None, ['<div class="listed">', *row, "</div>"]))
 
