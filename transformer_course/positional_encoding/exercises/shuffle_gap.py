@@ -170,7 +170,7 @@ EXERCISE = Specification(
             "not_shuffled_before inverse_on_one_side inverse_before flipped last_position_left_out signed",
         "similarity_and_step":
             "inverse_on_one_side inverse_before inverse_order flipped last_position_left_out signed first_sentence",
-        "small": "signed first_position",
+        "small": "signed first_position_left_out",
     },
     results="the gap", gradients=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )
