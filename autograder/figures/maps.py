@@ -83,8 +83,8 @@ def _frame(axes: Any, shape: tuple[int, ...], title: str) -> None:
 
 def format_value(value: float, form: str = ".2f") -> str:
     """Format a value for a cell: ``.86``, ``−.40``, ``1.00``, ``0``."""
-    text = style.number(value, form)
-    return text.replace("0.", ".", 1) if text.lstrip("−").startswith("0.") else text
+    digits = style.number(value, form)
+    return digits.replace("0.", ".", 1) if abs(value) < 1 else digits
 
 
 def _cells(axes: Any, places: Sequence[tuple[float, float]], fill: Any) -> None:
