@@ -270,7 +270,7 @@ def test_a_logit_is_told_part_by_part_without_a_negative_zero(alt_texts):
     assert alt_texts == [[
         "embedding writes +1.0; the logit of token 5 is now 1.0.",
         "head (0, 1) writes 0; the logit of token 5 is now 1.0.",
-        "network 3 writes -1.5; the logit of token 5 is now -0.5.",
+        "network 3 writes −1.5; the logit of token 5 is now -0.5.",
     ]]  # fmt: skip
 
 

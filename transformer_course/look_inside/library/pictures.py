@@ -24,12 +24,6 @@ def _spell(part: str) -> str:
     return part.replace("ffn", "network")
 
 
-def _sign(value: float) -> str:
-    """Format a contribution with its sign, which a rounded zero does not have."""
-    text = f"{value:+.1f}"
-    return text if float(text) else "0"
-
-
 def cliff(curves: Mapping[str, Sequence[float]]) -> None:
     """Draw the losses of two training runs; each point is the mean of ten steps."""
     figure, axes = style.subplots(height=2.5, width=4.9)
@@ -85,7 +79,7 @@ def bus(contributions: Mapping[str, float], token: str) -> None:
         _draw_bus(axes, names, values, count)
         total = sum(values[:count])
         sentence = (
-            f"{names[count - 1]} writes {_sign(values[count - 1])}; "
+            f"{names[count - 1]} writes {style.number(values[count - 1], '+.1f')}; "
             f"the logit of {token} is now {total:.1f}."
         )
         frames.append(figure)
@@ -104,7 +98,13 @@ def _draw_bus(
     for x, value in enumerate(values[:count]):
         end = sums[x + 1]
         axes.bar(x, value, 0.6, bottom=sums[x], color=BLUE if value > 0 else ORANGE)
-        axes.text(x, max(sums[x], end) + 0.03 * room, _sign(value), ha="center", size=9)
+        axes.text(
+            x,
+            max(sums[x], end) + 0.03 * room,
+            style.number(value, "+.1f"),
+            ha="center",
+            size=9,
+        )
         axes.plot((x + 0.3, x + 0.7), (end, end), color=style.QUIET, linewidth=1)
     total = sums[count]
     axes.bar(len(values), total, 0.6, color=style.QUIET)
