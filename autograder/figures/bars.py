@@ -14,7 +14,6 @@ def bars(
     form: str = ".3f",
     colours: Any = style.BLUE,
     most: float | None = None,
-    log: bool = False,
 ) -> None:
     """Draw a horizontal bar for each value, the first one at the bottom.
 
@@ -22,11 +21,8 @@ def bars(
         named: the values, by the label of the bar.
         form: the format of the values' text.
         colours: one colour for all bars, or one for each.
-        most: the end of a linear axis; by default, the values' text just fits.
-        log: whether the axis is logarithmic; the values must then be positive.
+        most: the end of the axis; by default, the values' text just fits.
     """
-    from matplotlib.ticker import NullLocator
-
     values = list(named.values())
     container = axes.barh(list(named), values, height=0.62, color=colours)
     axes.bar_label(
@@ -34,9 +30,4 @@ def bars(
     )
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    if log:
-        axes.set(xscale="log", xlim=(min(values) / 2, 4 * max(values)))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.set(xticks=[])
-    else:
-        axes.set(xticks=[], xlim=(0, 1.15 * max(values) if most is None else most))
+    axes.set(xticks=[], xlim=(0, 1.15 * max(values) if most is None else most))

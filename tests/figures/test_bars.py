@@ -29,11 +29,3 @@ def test_two_rows_of_bars_can_have_one_scale():
         bars(axes, {"a": value}, "d", most=4)
     assert left_axes.get_xlim() == right.get_xlim() == (0.0, 4.0)
     plt.close(figure)
-
-
-def test_bars_of_many_sizes_are_all_seen_on_a_logarithmic_axis():
-    figure, axes = style.subplots()
-    bars(axes, {"one": 1.0, "many": 511.0}, log=True)
-    assert axes.get_xscale() == "log" and axes.get_xlim() == (0.5, 2044.0)
-    assert not axes.get_xticks().size and not axes.get_xticks(minor=True).size
-    plt.close(figure)
