@@ -207,12 +207,9 @@ def _drop_explanations(code: bytes) -> bytes:
         first, last = text.lineno - 1, text.end_lineno or 0
         before = lines[first][: text.col_offset]
         after = lines[last - 1][text.end_col_offset or 0 :]
-        # A body of nothing else needs some statement.
-        rest = b"" if len(node.body) > 1 and not (before + after).strip() else b'""'
-        lines[first:last] = [
-            rest and before + rest + after,
-            *[b""] * (last - first - 1),
-        ]
+        lines[first:last] = [b""] * (last - first)
+        if len(node.body) == 1 or (before + after).strip():
+            lines[first] = before + b'""' + after  # some statement must remain
     return b"".join(lines)
 
 
