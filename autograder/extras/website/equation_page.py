@@ -32,17 +32,17 @@ def page(texts: Sequence[tuple[Unit, str, Sequence[NotebookNode]]]) -> str:
 
 def _list(unit: Unit, title: str, cells: Sequence[NotebookNode]) -> str:
     """A unit's equations, section by section, under its title; "" if it has none."""
-    sections: dict[str, list[str]] = {}
-    seen = set()
+    headings: dict[str, str] = {}  # under which each equation first appears
     for heading, equation in _equations(cells):
-        if equation not in seen:
-            sections.setdefault(heading, []).append(equation)
-        seen.add(equation)
-    parts = [_section(unit, heading, *found) for heading, found in sections.items()]
+        headings.setdefault(equation, heading)
+    sections: dict[str, list[str]] = {}
+    for equation, heading in headings.items():
+        sections.setdefault(heading, []).append(equation)
+    parts = [_section(unit, *section) for section in sections.items()]
     return "\n\n".join([f"## [{title}]({unit.label})", *parts]) if parts else ""
 
 
-def _section(unit: Unit, heading: str, *equations: str) -> str:
+def _section(unit: Unit, heading: str, equations: Sequence[str]) -> str:
     """A section's equations beside a link to it, as HTML around Markdown."""
     # MyST makes the same anchor of the heading, and leaves out equations.
     words = re.sub(r"\$.*?\$|[^\w\- ]", "", heading.lower())
