@@ -321,6 +321,7 @@ def shuffled(
         }
         alts.append(f"Largest change by word: {told.bars(changes)}")
     caption = (
-        "Without positions, the same vectors in a new order; with them, new vectors."
+        "A bare layer gives the same vectors in a new order; positions or a causal "
+        "mask give new vectors."
     )
     show_steps(frames, captions, alts, "2.13", caption, opened=0)
