@@ -45,11 +45,11 @@ def teacher_forcing() -> tuple[Sheet, str]:
 def _row(sheet: Sheet, below: tuple, above: tuple, title: str, colour: str) -> None:
     sheet.box(1, 14.2, 31, 6.2, "the decoder, one run (causal mask)", BLUE, 9.5)
     for i, (shown, wanted) in enumerate(zip(below, above, strict=True)):
-        left = 1.9 + 7.6 * i
-        sheet.box(left, 25.2, 6.4, 4.2, shown, GREY if i == 0 else colour, 9.5)
-        sheet.arrow((left + 3.2, 25.2), (left + 3.2, 20.6))
-        sheet.arrow((left + 3.2, 14.2), (left + 3.2, 11.8))
-        sheet.box(left, 7.4, 6.4, 4.2, wanted, colour, 9.5)
+        x = 1.9 + 7.6 * i
+        sheet.box(x, 25.2, 6.4, 4.2, shown, GREY if i == 0 else colour, 9.5)
+        sheet.arrow((x + 3.2, 25.2), (x + 3.2, 20.6))
+        sheet.arrow((x + 3.2, 14.2), (x + 3.2, 11.8))
+        sheet.box(x, 7.4, 6.4, 4.2, wanted, colour, 9.5)
     sheet.text(16.5, 5.4, title, 8.8)
 
 

@@ -137,9 +137,9 @@ def _points(
         points = -1.0
     if not 0 <= points <= question.max_points:
         student = table.cell(row, "student")
-        given = f'"{text}"' if text else f"the sum of the ticked items, {points:g},"
+        entry = f'"{text}"' if text else f"the sum of the ticked items, {points:g},"
         raise CourseError(
-            f"{path}: {given} for {student} is not between 0 and "
+            f"{path}: {entry} for {student} is not between 0 and "
             f"{question.max_points:g}"
         )
     return points

@@ -103,11 +103,11 @@ def test_a_student_s_program_is_not_sure_if_only_hidden_cases_fail():
     mutant = replace(task.mutants[0], variants=[student_program("raise SystemExit")])
     mistake, case = exercise.mistakes[mutant.name], exercise.cases[0]
     right = answers_of(attention.stable_softmax, case)
-    shown = replace(case, mistakes=dict.fromkeys(mistake.variants, right))
-    exercise = replace(exercise, cases=(shown,), mistakes={mistake.name: mistake})
+    visible = replace(case, mistakes=dict.fromkeys(mistake.variants, right))
+    exercise = replace(exercise, cases=(visible,), mistakes={mistake.name: mistake})
     result = judge(
         exercise,
-        [shown, replace(case, mistakes={}, hidden=True)],
+        [visible, replace(case, mistakes={}, hidden=True)],
         lambda case: answers_of(undivided, case) if case.hidden else right,
     )
     verdict = naming.name_mistake(exercise, replace(task, mutants=[mutant]), result)

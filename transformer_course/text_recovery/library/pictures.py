@@ -51,8 +51,8 @@ def mistakes(
         named = dict(zip(kinds, numbers, strict=True))
         places = [row + thick * (n - (len(counts) - 1) / 2) for row in range(len(rows))]
         lengths = [named[kind] for kind in rows]
-        drawn = axes.barh(places, lengths, 0.9 * thick, color=colour, label=name)
-        axes.bar_label(drawn, padding=5, size=9)
+        container = axes.barh(places, lengths, 0.9 * thick, color=colour, label=name)
+        axes.bar_label(container, padding=5, size=9)
         totals.append(f"{sum(numbers):,} of “{name}”")
         listed = (f"{kind} {number}" for kind, number in named.items())
         descriptions.append(f"{name}: {', '.join(listed)}")
