@@ -31,7 +31,7 @@ class Repository:
 
     Args:
         notice: the text at the top of each notebook, on AI assistants and recorded
-            attempts. A web address takes the place of ``{advice}``.
+            attempts. A web address replaces ``{advice}``.
         placeholder: whether the owner is not a real account yet.
     """
 

@@ -70,7 +70,7 @@ def special_sizes(**inputs: Any) -> SpecialSizes:
     """Make the ``sizes`` of a `Contract`: inputs of special sizes, by label.
 
     ``special_sizes(one_row=sizes(B=1, L=5))`` labels inputs "one row". A function
-    that draws the inputs may take the place of the sizes.
+    that draws the inputs may replace the sizes.
     """
 
     def draw_all(draw: Draw) -> dict[str, Any]:

@@ -38,8 +38,8 @@ def build_object(
 ) -> object:
     """Build the reference object of an exercise, or a variant of it.
 
-    A program that a student wrote is not run here: for one, the result stands for
-    its code, and `observe_answer` runs it in a sandbox.
+    A program that a student wrote is not run here: the result only holds its code,
+    which `observe_answer` runs in a sandbox.
     """
     names = namespace(specification)
     if variant is None:

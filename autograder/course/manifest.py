@@ -54,7 +54,7 @@ class Manifest:
 
     Attributes:
         path: the exercises of the short path, for students with less time.
-        beyond: the demonstrations in the notebook that need other exercises, too.
+        beyond: the demonstrations that also need other exercises.
         limits: limits on grading, by name, such as ``timeout``.
         handed_in: by name, the course's own versions of files that students hand in
             with the notebook.

@@ -171,7 +171,7 @@ def steps(
 def _shared_words(labels: Sequence[str]) -> str:
     """Return the words that begin all labels: "step" for "step 0" and "step 1".
 
-    They stand once before the buttons. Each button keeps at least its last word.
+    They are written once, before the buttons. Each button keeps at least its last word.
     """
     if len(labels) < 2:
         return ""

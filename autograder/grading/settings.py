@@ -1,6 +1,6 @@
 """Convert the settings of ``nbgrader_config.py`` for other processes, as JSON.
 
-Misspelt names of settings are found here, too.
+Misspelt names of settings are also found here.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class _Lines(logging.Formatter):
 def begin(process: str, debug: bool) -> None:
     """Log to standard error from now on, under the name `process`.
 
-    With `debug`, debug lines are shown, too.
+    With `debug`, debug lines are also shown.
     """
     _LOG.handlers[:] = [logging.StreamHandler(sys.stderr)]
     if debug:

@@ -129,7 +129,7 @@ class Watchdog:
     def _kill(self, reason: EndReason, explanation: str = "") -> None:
         """Kill the sandbox, and store the reason if it is the first one.
 
-        An `explanation` takes the place of the reason's own words.
+        An `explanation` replaces the reason's own words.
         """
         if self.ended is None:
             self.ended, self.explanation = reason, explanation or reason

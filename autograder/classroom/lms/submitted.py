@@ -50,7 +50,7 @@ class Place:
             The outcome, as in `Placing.status`, and the reason for it.
 
         Raises:
-            NotPlacedError: there is a link or a file in the place of a folder.
+            NotPlacedError: there is a link or a file where a folder is expected.
             CourseError: notes or stored files cannot be read or written.
             OSError: the submission cannot be written.
         """

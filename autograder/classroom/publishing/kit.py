@@ -110,7 +110,7 @@ def solution_units(last: Unit) -> list[Unit]:
 def build(last: Unit, folder: Path, repository: Repository | None = None) -> list[Path]:
     """Write the student kit up to a unit, and return the paths of its files.
 
-    The kit takes the place of all that ``folder`` contains.
+    The kit replaces everything in ``folder``.
 
     Args:
         repository: where it will be published; by default, as in course.toml.

@@ -14,7 +14,7 @@ _WIDEST = 60  # the most characters of an expression that a question may quote
 
 @dataclass(frozen=True)
 class NotedPlace:
-    """A place in the code where a run records a value, or only that it gets there.
+    """A point in the code where a run records a value, or only that it is reached.
 
     Attributes:
         line: the displayed line.

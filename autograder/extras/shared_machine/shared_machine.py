@@ -213,7 +213,7 @@ def _make_exchange(room: Classroom, group: int) -> None:
     # Not what is in inbound/, which stays the students' own.
     for name in ("outbound", "feedback"):
         _share(inside / name, group, mode=0o2775)
-    # `_share` has changed the folder itself, too.
+    # `_share` has also changed the folder itself.
     (inside / "feedback").chmod(0o2771)
 
 

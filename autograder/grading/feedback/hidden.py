@@ -40,7 +40,7 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
     def _find_hidden_lines(self, cell: NotebookNode) -> Iterator[str]:
         """Yield the stripped lines of hidden tests with at least 12 characters.
 
-        Shorter ones are left out, as they would be found in harmless outputs, too.
+        Shorter ones are left out, as they would also be found in harmless outputs.
         """
         inside = False
         for line in cell.source.split("\n"):

@@ -56,7 +56,7 @@ def build_root(policy: Policy, room: Room) -> None:
 
 
 def _mount_home(policy: Policy, room: Room, root: str) -> None:
-    """Mount the only writable folder, which usually holds /tmp and /dev/shm, too."""
+    """Mount the only writable folder, which usually also holds /tmp and /dev/shm."""
     size = f"size={policy.disk_mb}m,nr_inodes={policy.files + 64},mode=700"
     os.makedirs(root + HOME)
     mount("home", root + HOME, "tmpfs", MS_NOSUID | MS_NODEV, size)

@@ -75,7 +75,7 @@ def _compute_loss(
 
 def _select(bug: str, answers: Tensor) -> Tensor:
     """Return the mask (B, L) of tokens in the loss: ``answers``, perhaps with a bug."""
-    # Whether the token before, or the one after, belongs to an answer, too.
+    # Whether the token before, or the one after, also belongs to an answer.
     before, after = F.pad(answers, (1, 0))[:, :-1], F.pad(answers, (0, 1))[:, 1:]
     starts = (answers & ~before).cumsum(dim=1)  # (B, L): number of the answer in a row
     match bug:

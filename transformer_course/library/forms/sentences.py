@@ -55,7 +55,7 @@ def although(w: Writer) -> str:
     subject = w.acquaintance()
     deed = w.deed(subject=subject)
     state = w.pick(STATES)
-    # In the second clause, a pronoun takes the place of the name.
+    # In the second clause, a pronoun replaces the name.
     deed = by(deed, Person(subject.pronoun, subject.lemma, subject.pronoun))
     main_clause = in_words(w, deed, tenses.past(deed), definite=True)
     clause = f"although {subject.text} {subject.be(past=True)} {state}"
